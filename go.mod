@@ -1,0 +1,3 @@
+module github.com/ixprove/ixprove
+
+go 1.26
