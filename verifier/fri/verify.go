@@ -1,0 +1,116 @@
+package fri
+
+import (
+	"strconv"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
+
+// Fold returns the value at y^A of the folded polynomial, Σ β^j f_j(y^A) for f(x) = Σ x^j f_j(x^A), from the A = 2^step values of f on the coset
+// of y in bit-reversed order, which it overwrites. s is β/y. It folds by two, step times.
+func Fold(values []field.Ext, step int, s field.Ext) field.Ext {
+	for k := range step {
+		// The pair 2i, 2i+1 lies at ±y·ω_j^rev(i), j = step-k; dividing by that root is multiplying by its conjugate.
+		half := field.InverseOfTwoPower(1)
+		pairs := 1 << (step - k - 1)
+		w, _ := field.RootOfUnity(step - k)
+		inverse, _ := field.Inverse(w)
+		for i := range pairs {
+			u := field.ScaleExt(s, field.Mul(half, field.Pow(inverse, field.ReverseBits(uint64(i), step-k-1))))
+			a, b := values[2*i], values[2*i+1]
+			values[i] = field.AddExt(field.ScaleExt(field.AddExt(a, b), half), field.MulExt(field.SubExt(a, b), u))
+		}
+		s = field.SquareExt(s)
+	}
+	return values[0]
+}
+
+// Proof is the parts of a shard's proof that the low-degree test reads, and the challenges drawn for them.
+type Proof struct {
+	Roots  []hash.Digest
+	Betas  []field.Ext
+	Final  []field.Ext
+	Layers []formats.Opening
+}
+
+// Verify checks that the codewords, given at the queried points, are close to polynomials of their degrees. indices are the sorted, distinct query indices of the
+// tallest domain; codeword k, of height Heights[k], has at codewords[k][i] its value at the i-th of the distinct indices >> (Heights[0] - Heights[k]).
+// Lengths of roots, betas, final polynomial and layers are those of the schedule. A failure is one of P-32 to P-35.
+func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field.Ext, p *Proof) *formats.Error {
+	current := append([]field.Ext(nil), codewords[0]...)
+	at := indices
+	for i, step := range s.Steps {
+		place := "layer " + strconv.Itoa(i)
+		leaves := merkle.Distinct(at, step)
+		arity := 1 << step
+		missing := len(leaves)*arity - len(at)
+		layer := &p.Layers[i]
+		if len(layer.Rows) != missing*formats.ExtElementBytes {
+			return reject("P-32", place, "the layer has another number of values than the queries need").
+				Mismatch(uint64(missing*formats.ExtElementBytes), uint64(len(layer.Rows)))
+		}
+		// Fill the leaves with what is known and read the rest.
+		full := make(formats.Elements, 0, len(leaves)*arity*formats.ExtElementBytes)
+		values := make([]field.Ext, len(leaves)*arity)
+		known, read := 0, 0
+		for l, leaf := range leaves {
+			for t := range arity {
+				v := &values[l*arity+t]
+				if known < len(at) && at[known] == leaf<<step+uint32(t) {
+					*v = current[known]
+					known++
+				} else {
+					for k := range v {
+						v[k] = field.Element(layer.Rows.At(3*read + k))
+					}
+					read++
+				}
+				for _, c := range v {
+					full = full.Append(uint64(c))
+				}
+			}
+		}
+		log := s.LogSize(i)
+		tree := merkle.NewTree(suite, []merkle.Matrix{{LogRows: log - step, Width: 3 * arity}})
+		if _, f := tree.Verify(&p.Roots[i], leaves, &formats.Opening{Rows: full, Siblings: layer.Siblings}); f.Fault == merkle.Siblings {
+			return reject("P-33", place, "the layer has another number of siblings than the queries need").Mismatch(f.Expected, f.Got)
+		} else if f.Fault != merkle.None {
+			return reject("P-34", place, "the layer's multiproof leads to another root")
+		}
+		// Fold, and let the codeword of this height enter.
+		w, _ := field.RootOfUnity(log)
+		inverse, _ := field.Inverse(w)
+		next := make([]field.Ext, len(leaves))
+		for l, leaf := range leaves {
+			y := field.Pow(inverse, field.ReverseBits(uint64(leaf), log-step))
+			next[l] = Fold(values[l*arity:(l+1)*arity], step, field.ScaleExt(p.Betas[i], y))
+		}
+		if k := s.Entering(i + 1); k > 0 {
+			power := field.SquareExtTimes(p.Betas[i], step)
+			for l := range next {
+				next[l] = field.AddExt(next[l], field.MulExt(power, codewords[k][l]))
+			}
+		}
+		current, at = next, leaves
+	}
+	log := s.Final + s.LogBlowup
+	w, _ := field.RootOfUnity(log)
+	for i, index := range at {
+		y := field.Pow(w, field.ReverseBits(uint64(index), log))
+		var v field.Ext
+		for k := len(p.Final) - 1; k >= 0; k-- {
+			v = field.AddExt(field.ScaleExt(v, y), p.Final[k])
+		}
+		if v != current[i] {
+			return reject("P-35", "point "+strconv.FormatUint(uint64(index), 10), "the last codeword is not the final polynomial")
+		}
+	}
+	return nil
+}
+
+func reject(check, place, what string) *formats.Error {
+	return &formats.Error{Class: formats.Rejected, Check: check, Place: place, What: what}
+}
