@@ -144,7 +144,7 @@ type Channel struct {
 	Arity uint16 // 0 to MaxLookupArgs
 }
 
-// Circuit is a circuit's constraint graph and shape. Encoded as a map with keys 0 to 9.
+// Circuit is a circuit's constraint graph and shape. Encoded as a map with keys 0 to 8.
 type Circuit struct {
 	Name         string     // 0
 	Columns      uint32     // 1: main columns

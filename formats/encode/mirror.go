@@ -1,0 +1,241 @@
+package encode
+
+import "github.com/ixprove/ixprove/formats"
+
+// The mirror types are the objects as CBOR has them: tags give the map keys, toarray makes an array, lists of digests are one byte string.
+
+type proof struct {
+	Kind    string  `cbor:"0,keyasint"`
+	Version uint    `cbor:"1,keyasint"`
+	Key     []byte  `cbor:"2,keyasint"`
+	Claims  []claim `cbor:"3,keyasint"`
+	Shards  []shard `cbor:"4,keyasint"`
+}
+
+type boundClaim struct {
+	Kind    string `cbor:"0,keyasint"`
+	Version uint   `cbor:"1,keyasint"`
+	Key     []byte `cbor:"2,keyasint"`
+	Claim   claim  `cbor:"3,keyasint"`
+}
+
+type claim struct {
+	_       struct{} `cbor:",toarray"`
+	Entry   uint32
+	Args    []byte
+	Results []byte
+}
+
+type shard struct {
+	Tables     []table   `cbor:"0,keyasint"`
+	Main       []byte    `cbor:"1,keyasint"`
+	Aux        []byte    `cbor:"2,keyasint"`
+	Sums       []byte    `cbor:"3,keyasint"`
+	Quotient   []byte    `cbor:"4,keyasint"`
+	Openings   []byte    `cbor:"5,keyasint"`
+	LayerRoots []byte    `cbor:"6,keyasint"`
+	Final      []byte    `cbor:"7,keyasint"`
+	Nonce      uint64    `cbor:"8,keyasint"`
+	Trees      []opening `cbor:"9,keyasint"`
+	Layers     []opening `cbor:"10,keyasint"`
+}
+
+type table struct {
+	_         struct{} `cbor:",toarray"`
+	Circuit   uint32
+	LogHeight uint8
+}
+
+type opening struct {
+	_        struct{} `cbor:",toarray"`
+	Rows     []byte
+	Siblings []byte
+}
+
+type key struct {
+	Kind     string    `cbor:"0,keyasint"`
+	Version  uint      `cbor:"1,keyasint"`
+	Name     string    `cbor:"2,keyasint"`
+	Suite    string    `cbor:"3,keyasint"`
+	Profile  profile   `cbor:"4,keyasint"`
+	Channels []channel `cbor:"5,keyasint"`
+	Circuits []circuit `cbor:"6,keyasint"`
+	Entries  []entry   `cbor:"7,keyasint"`
+}
+
+type profile struct {
+	_            struct{} `cbor:",toarray"`
+	LogBlowup    uint8
+	Queries      uint16
+	GrindingBits uint8
+	LogArity     uint8
+	LogFinal     uint8
+	Multiplicity uint8
+}
+
+type channel struct {
+	_     struct{} `cbor:",toarray"`
+	Name  string
+	Arity uint16
+}
+
+type circuit struct {
+	Name         string   `cbor:"0,keyasint"`
+	Columns      uint32   `cbor:"1,keyasint"`
+	Periodic     [][]byte `cbor:"2,keyasint"`
+	Fixed        []fixed  `cbor:"3,keyasint"`
+	MinLogHeight uint8    `cbor:"4,keyasint"`
+	Degree       uint8    `cbor:"5,keyasint"`
+	Nodes        []node   `cbor:"6,keyasint"`
+	Constraints  []uint32 `cbor:"7,keyasint"`
+	Lookups      []lookup `cbor:"8,keyasint"`
+}
+
+type fixed struct {
+	_         struct{} `cbor:",toarray"`
+	Columns   uint32
+	LogHeight uint8
+	Root      []byte
+}
+
+type node struct {
+	_  struct{} `cbor:",toarray"`
+	Op uint8
+	A  uint64
+	B  uint32
+}
+
+type lookup struct {
+	_            struct{} `cbor:",toarray"`
+	Push         uint
+	Channel      uint32
+	Multiplicity uint32
+	Weight       uint64
+	Args         []uint32
+}
+
+type entry struct {
+	_       struct{} `cbor:",toarray"`
+	Name    string
+	Channel uint32
+	Args    []value
+	Results []value
+}
+
+type value struct {
+	_    struct{} `cbor:",toarray"`
+	Name string
+	Type uint8
+}
+
+func proofFrom(p *formats.Proof) proof {
+	return proof{formats.KindProof, formats.Version, p.Key[:], each(p.Claims, claimFrom), each(p.Shards, shardFrom)}
+}
+
+func boundClaimFrom(b *formats.BoundClaim) boundClaim {
+	return boundClaim{formats.KindClaim, formats.Version, b.Key[:], claimFrom(b.Claim)}
+}
+
+func claimFrom(c formats.Claim) claim {
+	return claim{Entry: c.Entry, Args: bytes(c.Args), Results: bytes(c.Results)}
+}
+
+func shardFrom(s formats.Shard) shard {
+	return shard{
+		Tables:     each(s.Tables, tableFrom),
+		Main:       s.Main[:],
+		Aux:        concat(s.Aux),
+		Sums:       bytes(s.Sums),
+		Quotient:   s.Quotient[:],
+		Openings:   bytes(s.Openings),
+		LayerRoots: concat(s.LayerRoot),
+		Final:      bytes(s.Final),
+		Nonce:      s.Nonce,
+		Trees:      each(s.Trees, openingFrom),
+		Layers:     each(s.Layers, openingFrom),
+	}
+}
+
+func tableFrom(t formats.Table) table { return table{Circuit: t.Circuit, LogHeight: t.LogHeight} }
+
+func openingFrom(o formats.Opening) opening {
+	return opening{Rows: bytes(o.Rows), Siblings: bytes(o.Siblings)}
+}
+
+func keyFrom(k *formats.Key) key {
+	p := k.Profile
+	return key{
+		formats.KindKey, formats.Version, k.Name, k.Suite,
+		profile{
+			LogBlowup:    p.LogBlowup,
+			Queries:      p.Queries,
+			GrindingBits: p.GrindingBits,
+			LogArity:     p.LogArity,
+			LogFinal:     p.LogFinal,
+			Multiplicity: p.Multiplicity,
+		},
+		each(k.Channels, channelFrom), each(k.Circuits, circuitFrom), each(k.Entries, entryFrom),
+	}
+}
+
+func channelFrom(c formats.Channel) channel { return channel{Name: c.Name, Arity: c.Arity} }
+
+func circuitFrom(c formats.Circuit) circuit {
+	return circuit{
+		Name:         c.Name,
+		Columns:      c.Columns,
+		Periodic:     each(c.Periodic, bytes[formats.Elements]),
+		Fixed:        each(c.Fixed, fixedFrom),
+		MinLogHeight: c.MinLogHeight,
+		Degree:       c.Degree,
+		Nodes:        each(c.Nodes, nodeFrom),
+		Constraints:  each(c.Constraints, index),
+		Lookups:      each(c.Lookups, lookupFrom),
+	}
+}
+
+func fixedFrom(f formats.Fixed) fixed {
+	return fixed{Columns: f.Columns, LogHeight: f.LogHeight, Root: f.Root[:]}
+}
+
+func nodeFrom(n formats.Node) node { return node{Op: uint8(n.Op), A: n.A, B: n.B} }
+
+func index(i uint32) uint32 { return i }
+
+func lookupFrom(l formats.Lookup) lookup {
+	m := lookup{Channel: l.Channel, Multiplicity: l.Multiplicity, Weight: l.Weight, Args: each(l.Args, index)}
+	if l.Push {
+		m.Push = 1
+	}
+	return m
+}
+
+func entryFrom(e formats.Entry) entry {
+	return entry{Name: e.Name, Channel: e.Channel, Args: each(e.Args, valueFrom), Results: each(e.Results, valueFrom)}
+}
+
+func valueFrom(v formats.Value) value { return value{Name: v.Name, Type: uint8(v.Type)} }
+
+// each maps a list; the result of an empty one is empty but not nil, which is how the library tells it from null.
+func each[T, M any](list []T, from func(T) M) []M {
+	out := make([]M, len(list))
+	for i, v := range list {
+		out[i] = from(v)
+	}
+	return out
+}
+
+func bytes[B ~[]byte](b B) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func concat(digests []formats.Digest) []byte {
+	out := []byte{}
+	for _, d := range digests {
+		out = append(out, d[:]...)
+	}
+	return out
+}
