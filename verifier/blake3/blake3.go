@@ -42,12 +42,12 @@ func KeyWords(key *[32]byte) (words [8]uint32) {
 }
 
 // sum hashes data under the key words and mode flags and serialises the root output. It writes through a
-// pointer because wide copies of a digest just written in words defeat store forwarding.
+// pointer and ranges by index because a wide copy of words just written waits for the stores to retire.
 func sum(digest *[32]byte, key *[8]uint32, data []byte, mode uint32) {
 	var out [8]uint32
 	subtree(&out, key, data, 0, mode, Root)
-	for i, w := range out {
-		putWord(digest[4*i:4*i+4], w)
+	for i := range out {
+		putWord(digest[4*i:4*i+4], out[i])
 	}
 }
 
