@@ -12,10 +12,11 @@ package blake3
 
 import "math/bits"
 
+// Sizes in bytes (sections 2.1 and 2.6).
 const (
-	Size      = 32   // bytes in a digest or key
-	BlockSize = 64   // bytes that one compression takes
-	ChunkSize = 1024 // bytes in a leaf of the hash tree
+	Size      = 32   // a digest, and a key
+	BlockSize = 64   // what one compression takes
+	ChunkSize = 1024 // a leaf of the hash tree, except perhaps the last
 )
 
 // Sum256 returns the digest of data, of any length, in the default hash mode.
@@ -41,12 +42,12 @@ func KeyWords(key *[32]byte) (words [8]uint32) {
 }
 
 // sum hashes data under the key words and mode flags and serialises the root output. It writes through a
-// pointer because copying a digest just written byte by byte stalls the processor's store buffer.
+// pointer and ranges by index because a wide copy of words just written waits for the stores to retire.
 func sum(digest *[32]byte, key *[8]uint32, data []byte, mode uint32) {
 	var out [8]uint32
 	subtree(&out, key, data, 0, mode, Root)
-	for i, w := range out {
-		putWord(digest[4*i:4*i+4], w)
+	for i := range out {
+		putWord(digest[4*i:4*i+4], out[i])
 	}
 }
 
