@@ -3,7 +3,7 @@
 //
 // # Sources
 //
-// The formulas are those of the calculator ethereum/soundcalc (commit 809896f), which takes them from
+// The formulas are those of the calculator ethereum/soundcalc (around commit 809896f), which takes them from
 //
 //   - BCHKS25: Ben-Sasson, Carmon, Haböck, Kopparty, Saraf, "On Proximity Gaps for Reed–Solomon Codes", eprint 2025/2055:
 //     corollary 1.4 within the unique decoding radius, theorem 4.2 up to the Johnson bound (its statement lacks a factor 2

@@ -108,7 +108,7 @@ func TestProfileByName(t *testing.T) {
 	}
 }
 
-// TestSoundcalc compares every term with what the calculator printed for the exports in testdata.
+// TestSoundcalc compares every term with what the calculator's formulas give for the exports in testdata.
 func TestSoundcalc(t *testing.T) {
 	regimes := map[string]Regime{"JBR": Johnson, "UDR": Unique}
 	names := map[string]string{"query-phase": "query"}
