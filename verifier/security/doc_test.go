@@ -1,0 +1,69 @@
+package security
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestDocumentedFigures keeps the tables of docs/security.md equal to what Terms says.
+func TestDocumentedFigures(t *testing.T) {
+	const path, begin, end = "../../docs/security.md", "<!-- figures: go test ./verifier/security -update -->\n", "<!-- end of figures -->\n"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s: the markers of the figures are gone", path)
+	}
+	golden(t, path, before+begin+figures()+end+after)
+}
+
+func figures() string {
+	var b strings.Builder
+	b.WriteString("| profile | blowup | Q | g | m | smallest height | proven (Johnson) | proven (unique) | conjectured |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
+	for _, p := range Profiles() {
+		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %d | 2^%d | %d | %d | %d |\n", p.Name, 1<<p.LogBlowup, p.Queries,
+			p.GrindingBits, p.Multiplicity, p.MinLogHeight, Level(Terms(p, reference(), Johnson)),
+			Level(Terms(p, reference(), Unique)), Level(Terms(p, reference(), Conjectured)))
+	}
+	for _, r := range []struct {
+		regime Regime
+		title  string
+	}{{Johnson, "proven up to the Johnson bound"}, {Unique, "proven within the unique decoding radius"}, {Conjectured, "conjectured"}} {
+		fmt.Fprintf(&b, "\nBits of each term, %s:\n\n| profile |", r.title)
+		rows, columns := "", ""
+		for i, p := range Profiles() {
+			rows += fmt.Sprintf("| `%s` |", p.Name)
+			for _, term := range Terms(p, reference(), r.regime) {
+				if i == 0 {
+					columns += "---|"
+					b.WriteString(" " + term.Name + " |")
+				}
+				rows += fmt.Sprintf(" %.2f |", term.Bits)
+			}
+			rows += "\n"
+		}
+		b.WriteString("\n|---|" + columns + "\n" + rows)
+	}
+	b.WriteString("\nProven bits (Johnson) of a batch of K such shards:\n\n| profile |")
+	shards := []int{1, 2, 4, 8, 16}
+	for _, k := range shards {
+		fmt.Fprintf(&b, " K = %d |", k)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(shards)) + "\n")
+	for _, p := range Profiles() {
+		fmt.Fprintf(&b, "| `%s` |", p.Name)
+		for _, k := range shards {
+			s := reference()
+			s.Shards = k
+			fmt.Fprintf(&b, " %.1f |", Bits(Terms(p, s, Johnson)))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
