@@ -110,6 +110,7 @@ type Shard struct {
 	Nonce     uint64    // 8: proof of work
 	Trees     []Opening // 9: multiproofs of the fixed trees, main, aux, quotient, at most MaxOpeningSets
 	Layers    []Opening // 10: multiproofs of the FRI layers, at most MaxLayers
+	Pins      Elements  // 11: 3 elements per table: its main columns' random combination at a random point
 }
 
 // Opening is a pruned multiproof: the rows that the queries reach and the digests that they do not determine.

@@ -9,7 +9,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/hash"
 )
 
-// Tag numbers a transcript step, T-1 to T-16.
+// Tag numbers a transcript step, T-1 to T-18.
 type Tag uint64
 
 // The steps of docs/protocol.md section 5.
@@ -17,6 +17,8 @@ const (
 	TagKey Tag = iota + 1
 	TagClaims
 	TagHeaders
+	TagPinPoint
+	TagPins
 	TagLookup
 	TagAux
 	TagFold
@@ -130,7 +132,7 @@ func (c *Challenge) Ext() (e field.Ext) {
 	return e
 }
 
-// GrindState absorbs step T-14 and returns the state that a nonce is ground against.
+// GrindState absorbs step T-16 and returns the state that a nonce is ground against.
 func (t *Transcript) GrindState() hash.Digest {
 	t.Absorb(TagGrind, nil)
 	t.flush()
