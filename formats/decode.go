@@ -39,7 +39,7 @@ const (
 	leastClaim    = 4  // [entry, "", ""]
 	leastTable    = 3  // [circuit, log height]
 	leastOpening  = 3  // ["", ""]
-	leastShard    = 89 // 11 keys, 2 digests of 34 bytes, 9 empty fields
+	leastShard    = 91 // 12 keys, 2 digests of 34 bytes, 10 empty fields
 	leastChannel  = 4  // ["x", arity]
 	leastPeriodic = 9  // one element
 	leastFixed    = 37 // [columns, log height, root]
@@ -150,7 +150,7 @@ func (r *reader) claim() (c Claim) {
 }
 
 func (r *reader) shard() (s Shard) {
-	r.exactly(majorMap, 11)
+	r.exactly(majorMap, 12)
 	s.Tables = list(r.key(0, "tables"), MaxTables, leastTable, (*reader).table)
 	s.Main = r.key(1, "main").digest()
 	s.Aux = r.key(2, "aux").digests(1)
@@ -162,6 +162,7 @@ func (r *reader) shard() (s Shard) {
 	s.Nonce = r.key(8, "nonce").uint(math.MaxUint64)
 	s.Trees = list(r.key(9, "trees"), MaxOpeningSets, leastOpening, (*reader).opening)
 	s.Layers = list(r.key(10, "layers"), MaxLayers, leastOpening, (*reader).opening)
+	s.Pins = r.key(11, "pins").elements(0, 3*MaxTables)
 	return s
 }
 

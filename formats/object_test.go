@@ -78,6 +78,7 @@ func sampleProof() *formats.Proof {
 				Main:      digest(3),
 				Aux:       []formats.Digest{digest(4)},
 				Sums:      elements(1, 2, 3),
+				Pins:      elements(4, 5, 6),
 				Quotient:  digest(5),
 				Openings:  elements(4, 5, 6, 7, 8, 9),
 				LayerRoot: []formats.Digest{digest(6), digest(7)},

@@ -38,6 +38,7 @@ type shard struct {
 	Nonce      uint64    `cbor:"8,keyasint"`
 	Trees      []opening `cbor:"9,keyasint"`
 	Layers     []opening `cbor:"10,keyasint"`
+	Pins       []byte    `cbor:"11,keyasint"`
 }
 
 type table struct {
@@ -146,6 +147,7 @@ func shardFrom(s formats.Shard) shard {
 		Main:       s.Main[:],
 		Aux:        concat(s.Aux),
 		Sums:       bytes(s.Sums),
+		Pins:       bytes(s.Pins),
 		Quotient:   s.Quotient[:],
 		Openings:   bytes(s.Openings),
 		LayerRoots: concat(s.LayerRoot),
