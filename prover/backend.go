@@ -1,0 +1,101 @@
+package prover
+
+import (
+	"context"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/logup"
+)
+
+// Backend is a machine that does the matrix work of proofs. Backends do not know the protocol: they transform, hash, evaluate and fold what they are told
+// to, and all give the same words.
+type Backend interface {
+	// Name is the backend's name in reports.
+	Name() string
+	// Open starts one proof under a key. The context cancels all work of the session.
+	Open(ctx context.Context, key *verifier.Key) (Session, error)
+}
+
+// Matrix is a handle of columns on a trace domain, column-major, in row order, where the backend keeps them.
+type Matrix interface{ Free() }
+
+// Commitment is a handle of extended matrices, column-major in bit-reversed coset slabs, and the tree over them.
+type Commitment interface {
+	Root() formats.Digest
+	// Open returns the multiproof for the sorted, distinct indices of the tallest height.
+	Open(indices []uint32) (formats.Opening, error)
+	Free()
+}
+
+// Codeword is a handle of an extension-field word on a FRI domain, in bit-reversed order.
+type Codeword interface{ Free() }
+
+// Layer is a committed FRI layer.
+type Layer interface {
+	Root() formats.Digest
+	// Open returns the multiproof for leaves, both sorted and distinct: known are the positions that the verifier computes, whose values are left out.
+	Open(leaves, known []uint32) (formats.Opening, error)
+	Free()
+}
+
+// Columns names a matrix of a commitment, by its position among those committed to.
+type Columns struct {
+	In    Commitment
+	Index int
+}
+
+// DeepPoint is the quotients at one point: Σ coefficient·f(x) over the terms and pins, less Claimed, divided by x - Z.
+type DeepPoint struct {
+	Z       field.Ext
+	Claimed field.Ext // Σ coefficient·claimed value
+	Terms   []DeepTerm
+	Pins    []DeepPin
+}
+
+// DeepTerm is some columns of a committed matrix; Which is nil for all of them.
+type DeepTerm struct {
+	Columns
+	Which        []int
+	Coefficients []field.Ext
+}
+
+// DeepPin is a combined main trace, as Pin returned it.
+type DeepPin struct {
+	Trace       Matrix
+	Coefficient field.Ext
+}
+
+// Session does the matrix work of one proof. Its methods run one after the other. Handles belong to the session; Close frees what is left.
+type Session interface {
+	// Trace holds a table's main columns, written by w.
+	Trace(t *verifier.Table, w TraceWriter) (Matrix, error)
+	// Fixed holds a circuit's fixed columns.
+	Fixed(columns [][]field.Element) (Matrix, error)
+	// Commit extends traces, in the order of the tree's tables, and hashes the tree.
+	Commit(tree *verifier.Tree, traces []Matrix) (Commitment, error)
+	// CommitSlices is Commit for matrices of coefficients.
+	CommitSlices(tree *verifier.Tree, slices []Matrix) (Commitment, error)
+	// Pin returns Σ fold^c f_c over the columns of a main trace, and its value at z.
+	Pin(t *verifier.Table, main Matrix, z, fold field.Ext) (Matrix, field.Ext, error)
+	// Lookups returns a table's auxiliary trace and the sum of its lookups. fixed is nil without fixed columns.
+	Lookups(t *verifier.Table, fixed, main Matrix, ch *logup.Challenges) (Matrix, field.Ext, error)
+	// Quotient returns the coefficients of a table's quotient slices. fixed and aux are zero where the table has none.
+	Quotient(t *verifier.Table, fixed, main, aux Columns, ch *logup.Challenges, sum, delta field.Ext) (Matrix, error)
+	// Evaluate returns the values at z of some columns, nil for all, of a committed matrix of a table of the given height.
+	Evaluate(c Columns, logHeight int, z field.Ext, which []int) ([]field.Ext, error)
+	// Deep returns the sum of the quotients at the points, on the extension of tables of the given height.
+	Deep(logHeight int, points []DeepPoint) (Codeword, error)
+	// CommitLayer commits to a word of 2^logSize elements in leaves of 2^step.
+	CommitLayer(word Codeword, logSize, step int) (Layer, error)
+	// Fold folds a word of 2^logSize elements by 2^step and adds power·entering where entering is not nil.
+	Fold(word Codeword, logSize, step int, beta field.Ext, entering Codeword, power field.Ext) (Codeword, error)
+	// Final interpolates the last word.
+	Final(word Codeword, s *fri.Schedule) ([]field.Ext, error)
+	// Grind returns the lowest nonce whose hash with state has its low bits zero.
+	Grind(state formats.Digest, bits int) (uint64, error)
+	// Close frees the session.
+	Close()
+}

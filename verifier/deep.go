@@ -1,0 +1,170 @@
+package verifier
+
+import (
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
+
+// Batch numbers the openings of a shard: each has a power of lambda of its own within its height.
+type Batch struct {
+	first []int // per table: the exponent of its first opening
+	pins  []int // per table: the exponent of its pin
+	count int   // powers needed
+}
+
+// NewBatch numbers the openings of the shape (docs/protocol.md section 7).
+func NewBatch(s *Shape) *Batch {
+	b := &Batch{first: make([]int, len(s.Tables)), pins: make([]int, len(s.Tables))}
+	for _, h := range s.Schedule.Heights {
+		k := 0
+		for i := range s.Tables {
+			if s.Tables[i].LogHeight == h {
+				b.first[i] = k
+				k += s.Tables[i].Openings()
+			}
+		}
+		for i := range s.Tables {
+			if s.Tables[i].LogHeight == h {
+				b.pins[i] = k
+				k++
+			}
+		}
+		b.count = max(b.count, k)
+	}
+	return b
+}
+
+// Powers are the powers of lambda that the numbering needs, from 0.
+func (b *Batch) Powers(lambda field.Ext) []field.Ext {
+	out := make([]field.Ext, b.count)
+	p := field.Ext{1}
+	for i := range out {
+		out[i] = p
+		p = field.MulExt(p, lambda)
+	}
+	return out
+}
+
+// Coefficients returns, for a table and a kind, the powers of its columns here and of its NextColumns in the next row.
+func (b *Batch) Coefficients(t *Table, table int, kind Kind, powers []field.Ext) (here, next []field.Ext) {
+	at := b.first[table]
+	for k := range kind {
+		at += t.Columns(k) + len(t.NextColumns(k))
+	}
+	n := t.Columns(kind)
+	return powers[at : at+n], powers[at+n : at+n+len(t.NextColumns(kind))]
+}
+
+// Pin is the power of a table's pin.
+func (b *Batch) Pin(table int, powers []field.Ext) field.Ext { return powers[b.pins[table]] }
+
+// codewords computes the batched DEEP quotients of each height at the queried points.
+func (v *shardVerifier) codewords(indices []uint32, opened []*merkle.Opened, lambda field.Ext) [][]field.Ext {
+	batch := NewBatch(v.Shape)
+	powers := batch.Powers(lambda)
+	pinPowers := make([]field.Ext, 0)
+	for p := (field.Ext{1}); len(pinPowers) < v.maxMainColumns(); p = field.MulExt(p, v.pinFold) {
+		pinPowers = append(pinPowers, p)
+	}
+	out := make([][]field.Ext, len(v.Schedule.Heights))
+	for level, h := range v.Schedule.Heights {
+		at := merkle.Distinct(indices, v.Schedule.Heights[0]-h)
+		w, _ := field.RootOfUnity(h)
+		nextZeta := field.ScaleExt(v.zeta, w)
+		points := [...]field.Ext{v.zeta, nextZeta, v.pinPoint}
+		// Σ λ^k f_k(x) over the openings at each of the three points, less the same of the claimed values.
+		sums := make([][len(points)]field.Ext, len(at))
+		var claimed [len(points)]field.Ext
+		for table := range v.Tables {
+			t := &v.Tables[table]
+			if t.LogHeight != h {
+				continue
+			}
+			for kind := range NumKinds {
+				n := t.Columns(kind)
+				if n == 0 {
+					continue
+				}
+				here, next := batch.Coefficients(t, table, kind, powers)
+				o := &v.opened[table]
+				claimed[0] = field.AddExt(claimed[0], dot(here, o.here[kind]))
+				claimed[1] = field.AddExt(claimed[1], dot(next, o.next[kind]))
+				pin := batch.Pin(table, powers)
+				if kind == Main {
+					claimed[2] = field.AddExt(claimed[2], field.MulExt(pin, extAt(v.proof.Pins, table)))
+				}
+				for i, index := range at {
+					row := v.row(opened, kind, table, index)
+					s := &sums[i]
+					for c := range n {
+						s[0] = field.AddExt(s[0], field.ScaleExt(here[c], field.Element(row.At(c))))
+					}
+					for k, c := range t.NextColumns(kind) {
+						s[1] = field.AddExt(s[1], field.ScaleExt(next[k], field.Element(row.At(c))))
+					}
+					if kind == Main {
+						var g field.Ext
+						for c := range n {
+							g = field.AddExt(g, field.ScaleExt(pinPowers[c], field.Element(row.At(c))))
+						}
+						s[2] = field.AddExt(s[2], field.MulExt(pin, g))
+					}
+				}
+			}
+		}
+		// Divide by x - z.
+		log := h + v.key.Profile.LogBlowup
+		root, _ := field.RootOfUnity(log)
+		denominators := make([]field.Ext, 0, len(points)*len(at))
+		for _, index := range at {
+			x := field.Mul(field.Shift, field.Pow(root, field.ReverseBits(uint64(index), log)))
+			for _, z := range points {
+				denominators = append(denominators, field.SubExt(field.FromBase(x), z))
+			}
+		}
+		// The points lie outside F, so no denominator is zero (P-26).
+		field.BatchInverseExt(denominators, make([]field.Ext, len(denominators)))
+		out[level] = make([]field.Ext, len(at))
+		for i := range at {
+			for k := range points {
+				q := field.MulExt(field.SubExt(sums[i][k], claimed[k]), denominators[len(points)*i+k])
+				out[level][i] = field.AddExt(out[level][i], q)
+			}
+		}
+	}
+	return out
+}
+
+func (v *shardVerifier) maxMainColumns() int {
+	n := 0
+	for i := range v.Tables {
+		n = max(n, v.Tables[i].Columns(Main))
+	}
+	return n
+}
+
+func dot(a, b []field.Ext) (s field.Ext) {
+	for i := range a {
+		s = field.AddExt(s, field.MulExt(a[i], b[i]))
+	}
+	return s
+}
+
+// row is the opened row of a table's matrix at an index of its height.
+func (v *shardVerifier) row(opened []*merkle.Opened, kind Kind, table int, index uint32) formats.Elements {
+	for i := range v.Trees {
+		t := &v.Trees[i]
+		if t.Kind != kind {
+			continue
+		}
+		for k, in := range t.Tables {
+			if in == table {
+				p := t.places[k]
+				row := opened[i].Row(p.level, index)
+				return formats.Elements(row[p.offset : p.offset+v.Tables[table].Columns(kind)*formats.ElementBytes])
+			}
+		}
+	}
+	return nil
+}

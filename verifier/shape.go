@@ -1,0 +1,245 @@
+package verifier
+
+import (
+	"strconv"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier/air"
+	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/security"
+)
+
+// Kind is the kind of a matrix, in the order in which openings and trees list them.
+type Kind int
+
+// The kinds of matrices.
+const (
+	Fixed Kind = iota
+	Main
+	Aux
+	Quotient
+	NumKinds
+)
+
+// String names the kind in errors and reports.
+func (k Kind) String() string {
+	return [...]string{"fixed", "main", "auxiliary", "quotient"}[k]
+}
+
+// Table is a circuit at a height.
+type Table struct {
+	*air.Circuit
+	Index     int // of the circuit in the key
+	LogHeight int
+}
+
+// Columns is the number of base-field columns of a kind of matrix; 0 when the table has none.
+func (t *Table) Columns(k Kind) int {
+	return [...]int{t.FixedColumns(), int(t.Circuit.Columns), t.AuxColumns(), t.QuotientColumns()}[k]
+}
+
+// accumulatorColumns are the base columns of acc_0.
+var accumulatorColumns = []int{0, 1, 2}
+
+// NextColumns lists the columns that are opened in the next row.
+func (t *Table) NextColumns(k Kind) []int {
+	switch {
+	case k == Fixed:
+		return t.NextFixed
+	case k == Main:
+		return t.NextMain
+	case k == Aux && t.HasLookups():
+		return accumulatorColumns
+	}
+	return nil
+}
+
+// Openings is the number of values that the table opens, pin not included.
+func (t *Table) Openings() int {
+	n := 0
+	for k := range NumKinds {
+		n += t.Columns(k) + len(t.NextColumns(k))
+	}
+	return n
+}
+
+// Tree is a commitment of a shard: one kind of matrix of some tables.
+type Tree struct {
+	Kind   Kind
+	Tables []int // indices into the shard's tables
+	*merkle.Tree
+	places []place
+}
+
+// place is where a table's row lies in an opened row.
+type place struct{ level, offset int }
+
+// Shape is everything about a shard that its tables determine.
+type Shape struct {
+	Tables   []Table
+	Trees    []Tree // fixed ones in table order, main, auxiliary, quotient
+	Schedule fri.Schedule
+}
+
+// NewShape derives the shape of a shard from checked tables, at least one.
+func NewShape(key *Key, tables []Table) *Shape {
+	s := &Shape{Tables: tables}
+	var heights []int
+	for i := range tables {
+		heights = append(heights, tables[i].LogHeight)
+		if tables[i].FixedColumns() > 0 {
+			s.addTree(key, Fixed, []int{i})
+		}
+	}
+	for _, k := range []Kind{Main, Aux, Quotient} {
+		var in []int
+		for i := range tables {
+			if tables[i].Columns(k) > 0 {
+				in = append(in, i)
+			}
+		}
+		if len(in) > 0 {
+			s.addTree(key, k, in)
+		}
+	}
+	p := key.Profile
+	s.Schedule = fri.NewSchedule(heights, p.LogBlowup, p.LogArity, p.LogFinal)
+	return s
+}
+
+func (s *Shape) addTree(key *Key, kind Kind, tables []int) {
+	t := Tree{Kind: kind, Tables: tables}
+	var matrices []merkle.Matrix
+	for _, i := range tables {
+		matrices = append(matrices, merkle.Matrix{LogRows: s.Tables[i].LogHeight + key.Profile.LogBlowup, Width: s.Tables[i].Columns(kind)})
+	}
+	t.Tree = merkle.NewTree(key.Suite, matrices)
+	for i, m := range matrices {
+		p := place{}
+		for l := range t.Levels {
+			if t.Levels[l].LogRows == m.LogRows {
+				p.level = l
+			}
+		}
+		for _, before := range matrices[:i] {
+			if before.LogRows == m.LogRows {
+				p.offset += before.Width * formats.ElementBytes
+			}
+		}
+		t.places = append(t.places, p)
+	}
+	s.Trees = append(s.Trees, t)
+}
+
+// Tree returns the tree of a kind, or nil if the shard has none. For Fixed it is the tree of the given table.
+func (s *Shape) Tree(kind Kind, table int) *Tree {
+	for i := range s.Trees {
+		if t := &s.Trees[i]; t.Kind == kind && (kind != Fixed || t.Tables[0] == table) {
+			return t
+		}
+	}
+	return nil
+}
+
+// Lookups is the number of tables with lookups.
+func (s *Shape) Lookups() int {
+	n := 0
+	for i := range s.Tables {
+		if s.Tables[i].HasLookups() {
+			n++
+		}
+	}
+	return n
+}
+
+// Openings is the number of values that the shard opens, pins not included.
+func (s *Shape) Openings() int {
+	n := 0
+	for i := range s.Tables {
+		n += s.Tables[i].Openings()
+	}
+	return n
+}
+
+// CheckTables checks the tables of one shard (P-11 to P-15).
+func CheckTables(key *Key, shard int, raw []formats.Table) ([]Table, error) {
+	place := "shard " + strconv.Itoa(shard)
+	if len(raw) < 1 || len(raw) > formats.MaxTables {
+		return nil, rejected("P-11", place, "the number of tables is out of range").Mismatch(1, uint64(len(raw)))
+	}
+	tables := make([]Table, len(raw))
+	for i, t := range raw {
+		place := place + ", table " + strconv.Itoa(i)
+		if int(t.Circuit) >= len(key.Circuits) {
+			e := rejected("P-12", place, "the circuit does not exist").Mismatch(uint64(len(key.Circuits)), uint64(t.Circuit))
+			e.Expected = "less than " + e.Expected
+			return nil, e
+		}
+		c := key.Circuits[t.Circuit]
+		if i > 0 {
+			if b := raw[i-1]; b.Circuit > t.Circuit || b.Circuit == t.Circuit && (b.LogHeight < t.LogHeight || len(c.Fixed) > 0) {
+				return nil, rejected("P-13", place, "tables are out of order, or a circuit with fixed columns appears twice")
+			}
+		}
+		if t.LogHeight < c.MinLogHeight || t.LogHeight > formats.MaxLogHeight {
+			e := rejected("P-14", place, "the height is out of range").Mismatch(0, uint64(t.LogHeight))
+			e.Expected = strconv.Itoa(int(c.MinLogHeight)) + " to " + strconv.Itoa(formats.MaxLogHeight)
+			return nil, e
+		}
+		if len(c.Fixed) > 0 && t.LogHeight != c.Fixed[0].LogHeight {
+			return nil, rejected("P-15", place, "the height is not that of the fixed columns").Mismatch(uint64(c.Fixed[0].LogHeight), uint64(t.LogHeight))
+		}
+		tables[i] = Table{Circuit: c, Index: int(t.Circuit), LogHeight: int(t.LogHeight)}
+	}
+	return tables, nil
+}
+
+// CheckWeights checks that no lookup count of the batch can wrap around p (P-16).
+func CheckWeights(shapes []*Shape, claims int) error {
+	total, over := uint64(claims), false
+	for _, s := range shapes {
+		for i := range s.Tables {
+			// Weights are below 2^45 and heights at most 2^27, so a product may pass 2^64.
+			if w := s.Tables[i].Weights; w > (modulus-1)>>s.Tables[i].LogHeight {
+				over = true
+			} else if w <<= s.Tables[i].LogHeight; w >= modulus-total {
+				over = true
+			} else {
+				total += w
+			}
+		}
+	}
+	if over {
+		return &Error{Class: formats.Rejected, Check: "P-16", Place: "batch", What: "the lookups could wrap around the field",
+			Expected: "heights times weights, and claims, below p", Next: "prove fewer rows in one batch"}
+	}
+	return nil
+}
+
+const modulus uint64 = formats.Modulus
+
+// Security is the shape of a batch for the security accounting.
+func Security(shapes []*Shape, claims int) security.Shape {
+	s := security.Shape{Claims: claims}
+	for _, shape := range shapes {
+		var tables []security.Table
+		for i := range shape.Tables {
+			t := &shape.Tables[i]
+			points := 1
+			if t.HasLookups() || len(t.NextMain)+len(t.NextFixed) > 0 {
+				points = 2
+			}
+			tables = append(tables, security.Table{
+				LogHeight: t.LogHeight, Columns: t.Openings() + 1, MainColumns: t.Columns(Main), Constraints: t.FoldedConstraints(), MaxDegree: int(t.Degree), Points: points,
+				Lookups: len(t.Lookups), LookupWidth: t.MessageElements(),
+			})
+		}
+		s.Shards = append(s.Shards, tables)
+	}
+	return s
+}
+
+func rejected(check, place, what string) *Error {
+	return &Error{Class: formats.Rejected, Check: check, Place: place, What: what}
+}

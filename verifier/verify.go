@@ -1,0 +1,280 @@
+package verifier
+
+import (
+	"strconv"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/logup"
+	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/security"
+	"github.com/ixprove/ixprove/verifier/transcript"
+)
+
+// Policy is what the caller demands of a proof, beyond its key. The zero value is the default.
+type Policy struct {
+	MaxProofBytes int             // 0 stands for formats.MaxProofBytes
+	MinBits       int             // least proven bits of security, 0 stands for 128
+	Insecure      bool            // accept any number of bits, for tests and development
+	Claims        []formats.Claim // the claims that the proof must make, in order; nil accepts any and reports them
+}
+
+// DefaultMinBits is the proven security that a policy demands unless it says otherwise.
+const DefaultMinBits = 128
+
+// Verify checks a batch proof against a key (P-1 to P-35). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
+// proves the report's claims, in the sense of docs/security.md.
+func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
+	maxBytes := policy.MaxProofBytes
+	if maxBytes == 0 {
+		maxBytes = formats.MaxProofBytes
+	}
+	p, err := formats.DecodeProof(proof, maxBytes) // P-1 to P-3
+	if err != nil {
+		return nil, err
+	}
+	if p.Key != key.digest {
+		return nil, &Error{Class: formats.Incompatible, Check: "P-4", Place: "key", What: "the proof was made under another key",
+			Expected: Hex(key.digest), Got: Hex(p.Key), Next: "verify it with its own key, if that is a program you trust"}
+	}
+	if err := CheckClaims(key, p.Claims); err != nil { // P-5 to P-8
+		return nil, err
+	}
+	if policy.Claims != nil {
+		if err := checkExpected(p.Claims, policy.Claims); err != nil { // P-9
+			return nil, err
+		}
+	}
+	shapes, err := checkShards(key, p, policy) // P-10 to P-23
+	if err != nil {
+		return nil, err
+	}
+
+	// The part of the transcript that the shards share.
+	tr := transcript.New(key.Suite)
+	roots := make([]formats.Digest, len(p.Shards))
+	for i := range p.Shards {
+		roots[i] = p.Shards[i].Main
+	}
+	AbsorbStatement(tr, key, p.Claims, shapes, roots) // T-1 to T-3
+	pin := tr.Challenge(transcript.TagPinPoint)       // T-4
+	pinPoint, pinFold := pin.Ext(), pin.Ext()
+	if pinPoint.InBase() {
+		return nil, rejected("P-26", "batch", "the pinning point lies in the base field")
+	}
+	for i := range p.Shards {
+		tr.AbsorbElements(transcript.TagPins, p.Shards[i].Pins) // T-5
+	}
+	lookup := tr.Challenge(transcript.TagLookup) // T-6
+	ch := logup.NewChallenges(lookup.Ext(), lookup.Ext(), key.messageSize)
+
+	// The lookups of all shards and the claims balance.
+	total, ok := ClaimSum(key, p.Claims, ch)
+	if !ok {
+		return nil, rejected("P-24", "claims", "a claim's lookup denominator is zero")
+	}
+	for i := range p.Shards {
+		sums := p.Shards[i].Sums
+		for k := range sums.Len() / 3 {
+			total = field.AddExt(total, extAt(sums, k))
+		}
+	}
+	if !total.IsZero() {
+		return nil, rejected("P-25", "batch", "the lookups of the tables and the claims do not balance")
+	}
+
+	for i := range p.Shards {
+		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: pinPoint, pinFold: pinFold}
+		if err := v.verify(tr.Fork(uint64(i))); err != nil {
+			err.Place = "shard " + strconv.Itoa(i) + ", " + err.Place
+			return nil, err
+		}
+	}
+	return newReport(key, p, shapes, len(proof)), nil
+}
+
+func extAt(e formats.Elements, i int) field.Ext {
+	return field.Ext{field.Element(e.At(3 * i)), field.Element(e.At(3*i + 1)), field.Element(e.At(3*i + 2))}
+}
+
+// checkShards checks everything about the shards that their tables determine, before any of it is used.
+func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
+	if len(p.Shards) < 1 || len(p.Shards) > formats.MaxShards {
+		e := rejected("P-10", "shards", "the number of shards is out of range").Mismatch(1, uint64(len(p.Shards)))
+		e.Expected = "1 to " + strconv.Itoa(formats.MaxShards)
+		return nil, e
+	}
+	shapes := make([]*Shape, len(p.Shards))
+	for i := range p.Shards {
+		tables, err := CheckTables(key, i, p.Shards[i].Tables) // P-11 to P-15
+		if err != nil {
+			return nil, err
+		}
+		shapes[i] = NewShape(key, tables)
+	}
+	if err := CheckWeights(shapes, len(p.Claims)); err != nil { // P-16
+		return nil, err
+	}
+	if !policy.Insecure {
+		least := policy.MinBits
+		if least == 0 {
+			least = DefaultMinBits
+		}
+		terms := security.Terms(key.Profile, Security(shapes, len(p.Claims)), security.Johnson)
+		if bits := security.Level(terms); bits < least {
+			e := rejected("P-17", "batch", "the proof's parameters prove too little").Mismatch(uint64(least), uint64(bits))
+			e.Expected += " proven bits"
+			e.Next = "prove with a stronger profile or in smaller batches, or lower the policy if this is a test"
+			return nil, e
+		}
+	}
+	for i, s := range shapes {
+		shard := &p.Shards[i]
+		lookups := s.Lookups()
+		for _, c := range []struct {
+			check, what string
+			want, got   int
+		}{
+			{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
+			{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
+			{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
+			{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
+			{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
+			{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
+			{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
+			{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
+		} {
+			if c.want != c.got {
+				return nil, rejected(c.check, "shard "+strconv.Itoa(i)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
+			}
+		}
+	}
+	return shapes, nil
+}
+
+// shardVerifier checks one shard on its fork of the transcript.
+type shardVerifier struct {
+	key *Key
+	*Shape
+	proof             *formats.Shard
+	lookup            *logup.Challenges
+	pinPoint, pinFold field.Ext
+	zeta              field.Ext
+	opened            []tableOpenings
+}
+
+// tableOpenings holds the values that a table opens, by kind; those in the next row are in the order of NextColumns.
+type tableOpenings struct {
+	here, next [NumKinds][]field.Ext
+	sum        field.Ext
+}
+
+func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
+	p := v.proof
+	if len(p.Aux) > 0 { // T-7
+		tr.Absorb(transcript.TagAux, transcript.AppendElements(transcript.AppendDigest(nil, p.Aux[0]), p.Sums))
+	}
+	delta := tr.Challenge(transcript.TagFold).Ext()       // T-8
+	tr.AbsorbDigest(transcript.TagQuotient, p.Quotient)   // T-9
+	v.zeta = tr.Challenge(transcript.TagZeta).Ext()       // T-10
+	tr.AbsorbElements(transcript.TagOpenings, p.Openings) // T-11
+	lambda := tr.Challenge(transcript.TagBatch).Ext()     // T-12
+	if v.zeta.InBase() {
+		return rejected("P-26", "zeta", "the evaluation point lies in the base field")
+	}
+	v.readOpenings()
+	for i := range v.Tables {
+		if !v.constraintsHold(i, delta) {
+			return rejected("P-27", "table "+strconv.Itoa(i), "the constraints do not hold at the evaluation point")
+		}
+	}
+
+	f := fri.Proof{Roots: p.LayerRoot, Layers: p.Layers}
+	for _, root := range p.LayerRoot {
+		tr.AbsorbDigest(transcript.TagLayer, root)                        // T-13
+		f.Betas = append(f.Betas, tr.Challenge(transcript.TagBeta).Ext()) // T-14
+	}
+	tr.AbsorbElements(transcript.TagFinal, p.Final) // T-15
+	for k := range p.Final.Len() / 3 {
+		f.Final = append(f.Final, extAt(p.Final, k))
+	}
+	state := tr.GrindState() // T-16
+	bits := v.key.Profile.GrindingBits
+	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&state, p.Nonce)<<(64-bits) != 0 {
+		return rejected("P-28", "nonce", "the nonce does not meet the proof of work")
+	}
+	tr.Absorb(transcript.TagNonce, []uint64{p.Nonce}) // T-17
+	logTop := v.Schedule.LogSize(0)
+	indices := DrawQueries(tr, v.key.Profile.Queries, logTop) // T-18
+
+	opened := make([]*merkle.Opened, len(v.Trees))
+	for i := range v.Trees {
+		t := &v.Trees[i]
+		at := merkle.Distinct(indices, logTop-t.LogRows())
+		o, failure := t.Verify(v.root(t), at, &p.Trees[i])
+		place := t.Kind.String() + " tree"
+		switch failure.Fault {
+		case merkle.RowBytes:
+			return rejected("P-29", place, "the rows are not those that the queries need").Mismatch(failure.Expected, failure.Got)
+		case merkle.Siblings:
+			return rejected("P-30", place, "the siblings are not those that the queries need").Mismatch(failure.Expected, failure.Got)
+		case merkle.Root:
+			return rejected("P-31", place, "the multiproof leads to another root")
+		}
+		opened[i] = o
+	}
+	return fri.Verify(v.key.Suite, &v.Schedule, indices, v.codewords(indices, opened, lambda), &f) // P-32 to P-35
+}
+
+func (v *shardVerifier) root(t *Tree) *formats.Digest {
+	switch t.Kind {
+	case Fixed:
+		return &v.Tables[t.Tables[0]].Fixed[0].Root
+	case Main:
+		return &v.proof.Main
+	case Aux:
+		return &v.proof.Aux[0]
+	}
+	return &v.proof.Quotient
+}
+
+// DrawQueries performs T-18: the sorted, distinct query indices below 2^logTop.
+func DrawQueries(tr *transcript.Transcript, queries, logTop int) []uint32 {
+	c := tr.Challenge(transcript.TagQueries)
+	indices := make([]uint32, queries)
+	for i := range indices {
+		indices[i] = uint32(c.Word() & (1<<logTop - 1))
+	}
+	// Insertion sort: a few hundred numbers, and no dependency.
+	for i := range indices {
+		for k := i; k > 0 && indices[k-1] > indices[k]; k-- {
+			indices[k-1], indices[k] = indices[k], indices[k-1]
+		}
+	}
+	return merkle.Distinct(indices, 0)
+}
+
+func (v *shardVerifier) readOpenings() {
+	at, sum := 0, 0
+	take := func(n int) []field.Ext {
+		out := make([]field.Ext, n)
+		for i := range out {
+			out[i] = extAt(v.proof.Openings, at)
+			at++
+		}
+		return out
+	}
+	v.opened = make([]tableOpenings, len(v.Tables))
+	for i := range v.Tables {
+		t, o := &v.Tables[i], &v.opened[i]
+		for k := range NumKinds {
+			o.here[k] = take(t.Columns(k))
+			o.next[k] = take(len(t.NextColumns(k)))
+		}
+		if t.HasLookups() {
+			o.sum = extAt(v.proof.Sums, sum)
+			sum++
+		}
+	}
+}
