@@ -3,16 +3,17 @@
 //
 // # Sources
 //
-// The formulas are those of the calculator ethereum/soundcalc (around commit 809896f), which takes all but the pins' from
+// The formulas are those of the calculator ethereum/soundcalc (around commit 809896f), which takes them from
 //
 //   - BCHKS25: Ben-Sasson, Carmon, Haböck, Kopparty, Saraf, "On Proximity Gaps for Reed–Solomon Codes", eprint 2025/2055:
 //     corollary 1.4 within the unique decoding radius, theorem 4.2 up to the Johnson bound (its statement lacks a factor 2
 //     in the definition of the multiplicity; the calculator's authors had that confirmed by the paper's);
 //   - Ha22: Haböck, "A summary on the FRI low degree test", eprint 2022/1216: theorem 8 for ALI and DEEP, section 4.1.3 for
 //     the condition on several points in one quotient;
-//   - BGKS19: Ben-Sasson, Goldberg, Kopparty, Saraf, "DEEP-FRI: Sampling outside the box improves soundness", eprint 2019/336,
-//     for the idea of the pins, which the calculator does not know; the bound is argued below;
 //   - Ha22b: Haböck, "Multivariate lookups based on logarithmic derivatives", eprint 2022/1530, for logUp.
+//
+// The calculator knows no pins. Their idea is that of Ben-Sasson, Goldberg, Kopparty, Saraf, "DEEP-FRI: Sampling outside the
+// box improves soundness", eprint 2019/336; the bound is argued below.
 //
 // A term is a bound on the probability, over one challenge, that a false statement becomes a true one. The level is the
 // minimum over terms and not their sum, as is right for round-by-round soundness under Fiat–Shamir: an attacker spends each
