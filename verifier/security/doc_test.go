@@ -50,18 +50,20 @@ func figures() string {
 		}
 		b.WriteString("\n|---|" + columns + "\n" + rows)
 	}
-	b.WriteString("\nProven bits (Johnson) of a batch of K such shards:\n\n| profile |")
-	shards := []int{1, 2, 4, 8, 16}
-	for _, k := range shards {
-		fmt.Fprintf(&b, " K = %d |", k)
+	b.WriteString("\nBits of the terms that grow with the number K of such shards, proven up to the Johnson bound:\n\n| profile |")
+	shards := []int{1, 16, 1024}
+	for _, name := range []string{"pin", "lookup"} {
+		for _, k := range shards {
+			fmt.Fprintf(&b, " %s, K = %d |", name, k)
+		}
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(shards)) + "\n")
+	b.WriteString("\n|---|" + strings.Repeat("---|", 2*len(shards)) + "\n")
 	for _, p := range Profiles() {
 		fmt.Fprintf(&b, "| `%s` |", p.Name)
-		for _, k := range shards {
-			s := reference()
-			s.Shards = k
-			fmt.Fprintf(&b, " %.1f |", Bits(Terms(p, s, Johnson)))
+		for _, name := range []string{"pin", "lookup"} {
+			for _, k := range shards {
+				fmt.Fprintf(&b, " %.2f |", byName(Terms(p, repeated(k), Johnson))[name])
+			}
 		}
 		b.WriteString("\n")
 	}

@@ -4,8 +4,8 @@ package security
 type group struct {
 	logHeight   int
 	columns     int64 // summed over tables, as one challenge batches them
-	lookups     int64 // summed over tables
-	constraints int   // the largest of a table, as are the following
+	mainColumns int   // the largest of a table, as are the following
+	constraints int
 	degree      int
 	points      int
 }
@@ -17,7 +17,7 @@ func groupByHeight(tables []Table) []group {
 		g := &byHeight[t.LogHeight]
 		g.logHeight = t.LogHeight
 		g.columns += int64(t.Columns)
-		g.lookups += int64(t.Lookups)
+		g.mainColumns = max(g.mainColumns, t.MainColumns)
 		g.constraints = max(g.constraints, t.Constraints)
 		g.degree = max(g.degree, t.MaxDegree)
 		g.points = max(g.points, t.Points)

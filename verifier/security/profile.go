@@ -13,7 +13,7 @@ type Profile struct {
 }
 
 // Profiles returns the profiles, from the fastest prover to the smallest proof, then dev. The first four reach 128 bits in
-// every term, proven up to the Johnson bound, for a shard of up to 2^24 rows and 8,192 batched openings; Queries is the
+// every term, proven up to the Johnson bound, for shards of up to 2^24 rows and 8,192 batched openings; Queries is the
 // smallest number that does, and Multiplicity the one that allows it. Dev is for tests and insecure; it shares the rate
 // of standard, so that a circuit that fits one fits the other.
 func Profiles() []Profile {

@@ -12,6 +12,9 @@
 //     the condition on several points in one quotient;
 //   - Ha22b: Haböck, "Multivariate lookups based on logarithmic derivatives", eprint 2022/1530, for logUp.
 //
+// The calculator knows no pins. Their idea is that of Ben-Sasson, Goldberg, Kopparty, Saraf, "DEEP-FRI: Sampling outside the
+// box improves soundness", eprint 2019/336; the bound is argued below.
+//
 // A term is a bound on the probability, over one challenge, that a false statement becomes a true one. The level is the
 // minimum over terms and not their sum, as is right for round-by-round soundness under Fiat–Shamir: an attacker spends each
 // hash query on one round. Grinding of g bits scales the term of its round by 2^-g.
@@ -19,30 +22,41 @@
 // # Several heights in one FRI
 //
 // A single FRI serves tables of several heights k_h. Every height is accounted with its own dimension k_h and its own domain
-// N_h = k_h/rho, and whatever one challenge does to several heights is added up:
+// N_h = k_h/rho; the rate, and with it the radius and the list size L, is the same at every height. With one height, every
+// figure is the calculator's.
 //
 //   - batching: one challenge batches B_h openings at each height, so the term is the sum of (B_h-1) e(k_h);
 //   - folding by arity a to dimension k combines a functions with powers of one challenge: (a-1) e(k). Where a height enters
 //     at that layer (roll-in) its codeword takes the next power of the same challenge: a+1 functions, a e(k);
-//   - DEEP: one point serves all tables, so the term is the sum over heights;
-//   - ALI: every table must become true on its own, so the table with the most constraints bounds them all.
+//   - ALI: one challenge folds the constraints of every table, and the table with the most bounds them all. The columns of
+//     one height are close to at most L tuples of codewords, and a constraint speaks of one table (what tables owe each other
+//     stands in the transcript, as the sums of their lookups). A shard is therefore false exactly if there is a height at
+//     which each of the L tuples has a false table: were there a true tuple at every height, together they would be a true
+//     shard. That height has to become true, so one of its L tuples has to, and with it the false table of that tuple, which
+//     happens with probability C/F. Nothing is gained from the other heights, nor from the other tables of this one;
+//   - DEEP: the same argument holds, but the term is the sum over heights, which bounds their maximum.
 //
-// The rate, and with it the radius and the list size, is the same at every height. The list of one proof is not the product
-// over heights: the queries test all heights at positions that project to one another and agreement is mutual (on one common
-// set); c(x) of dimension k_h pulls back to c(x^(k/k_h)) of dimension at most k on the tallest domain, and so the tuples of
-// codewords are themselves a code of distance at least 1-rho, to which the Johnson bound applies once. With one height, every
-// figure is the calculator's.
+// None of this multiplies the lists of several heights, nor asks that heights agree on one common set of positions.
+//
+// # Pins
+//
+// The lookup argument does speak of all tables at once, and would be a union over L candidates at each height of each shard.
+// The pins leave one: before the lookup challenges, each table's columns f_c are sampled as sum eta^c f_c(zeta_0). Two
+// different tuples of a height differ in a table; its W columns combine to zero for at most W-1 values of eta, and otherwise
+// to a difference of degree below k+c (what quotients by c points allow at most), which vanishes at zeta_0 with probability
+// below (k+c)/F. The term is the union over the L(L-1)/2 pairs of each height of each shard. Were agreement known to be mutual
+// over heights, the tuples of a shard would be one code of distance 1-rho with one list, and the pairs of one height enough;
+// the sum over heights does without. Fixed columns need no pin: they are codewords, and no other one agrees with them on more
+// than k positions. Within the unique decoding radius there are no pairs and no term.
 //
 // # Several shards
 //
-// Each shard has a FRI of its own; its errors count once per shard (a union bound, although a batch is only accepted if all
-// of its shards are). The lookup argument is one for the batch.
-//
-// # What the calculator does not count
-//
-// Lookup challenges are drawn while the traces are only known up to a list of L codewords per shard, and each of the L^K
-// choices is another chance for a false multiset equality to pass. [Terms] lists that as "lookup list"; "lookup" is the
-// figure without it, as the calculator has it.
+// The pins and the lookups have one challenge for the batch, and their terms are sums over shards. Every other challenge
+// belongs to one shard: it comes from that shard's own fork of the transcript. A false batch contains a false shard (once the
+// lookup challenges leave the true sums unbalanced, whatever balanced sums are stated are false in some shard), and is
+// accepted only if that shard is; each hash query of an attacker buys one round of one shard. So those terms are not summed
+// but taken from the worst shard, for the reason that the level is a minimum over terms and not their sum. Fold i is the worst
+// of the i-th folds.
 //
 // # Arithmetic
 //
@@ -86,7 +100,8 @@ const (
 // Table is what the accounting needs to know of one table of a shard.
 type Table struct {
 	LogHeight   int // log2 of the rows
-	Columns     int // terms batched for the low-degree test: one per column and opened point, at least 1
+	Columns     int // terms batched for the low-degree test: one per column and opened point, one for the pin; at least 1
+	MainColumns int // columns that the pin combines, at least 1
 	Constraints int // constraints folded with powers of one challenge
 	MaxDegree   int // largest degree of a constraint in the trace columns, at least 1
 	Points      int // points at which one column is opened, at least 1; 2 for the current and next row
@@ -94,11 +109,10 @@ type Table struct {
 	LookupWidth int // coordinates of the widest lookup with its channel tag; at least 1 if there are lookups
 }
 
-// Shape is the shape of a batch of shards that share one lookup challenge.
+// Shape is the shape of a batch: shards that share the pin's challenge and the lookup challenge.
 type Shape struct {
-	Tables []Table // of one shard; of the largest where they differ
-	Claims int     // fractions that claims and boundary messages add to the lookup sum
-	Shards int     // 0 counts as 1
+	Shards [][]Table // the tables of each shard, in any order
+	Claims int       // fractions that claims and boundary messages add to the lookup sum
 }
 
 // Term is one soundness error.
@@ -113,9 +127,9 @@ type Error string
 
 func (e Error) Error() string { return "ixprove: security: " + string(e) }
 
-// Check returns an [Error] if p or s has a number out of range: no tables, a domain above 2^[TwoAdicity], no queries, a
-// multiplicity below the 3 of BCHKS25, an arity above 8, a count that is negative or above 2^30. It does not ask whether the
-// result is secure.
+// Check returns an [Error] if p or s has a number out of range: no shards, a shard without tables, a domain above
+// 2^[TwoAdicity], no queries, a multiplicity below the 3 of BCHKS25, an arity above 8, a count that is negative or above 2^30.
+// It does not ask whether the result is secure.
 func Check(p Profile, s Shape) error {
 	type bound struct {
 		name         string
@@ -129,19 +143,24 @@ func Check(p Profile, s Shape) error {
 		{"log arity", p.LogArity, 1, 3},
 		{"log final length", p.LogFinal, 0, TwoAdicity},
 		{"multiplicity", p.Multiplicity, 3, maxCount},
-		{"tables", len(s.Tables), 1, maxCount},
 		{"claims", s.Claims, 0, maxCount},
-		{"shards", s.Shards, 0, maxCount},
+		{"shards", len(s.Shards), 1, maxCount},
 	}
-	for _, t := range s.Tables {
-		bounds = append(bounds,
-			bound{"log height", t.LogHeight, 0, TwoAdicity - p.LogBlowup},
-			bound{"columns", t.Columns, 1, maxCount},
-			bound{"constraints", t.Constraints, 0, maxCount},
-			bound{"degree", t.MaxDegree, 1, maxCount},
-			bound{"points", t.Points, 1, maxCount},
-			bound{"lookups", t.Lookups, 0, maxCount},
-			bound{"lookup width", t.LookupWidth, min(t.Lookups, 1), maxCount})
+	tables := 0
+	for _, shard := range s.Shards {
+		tables += len(shard)
+		bounds = append(bounds, bound{"tables of a shard", len(shard), 1, maxCount}, bound{"tables", tables, 1, maxCount})
+		for _, t := range shard {
+			bounds = append(bounds,
+				bound{"log height", t.LogHeight, 0, TwoAdicity - p.LogBlowup},
+				bound{"columns", t.Columns, 1, maxCount},
+				bound{"main columns", t.MainColumns, 1, maxCount},
+				bound{"constraints", t.Constraints, 0, maxCount},
+				bound{"degree", t.MaxDegree, 1, maxCount},
+				bound{"points", t.Points, 1, maxCount},
+				bound{"lookups", t.Lookups, 0, maxCount},
+				bound{"lookup width", t.LookupWidth, min(t.Lookups, 1), maxCount})
+		}
 	}
 	for _, b := range bounds {
 		if b.value < b.least || b.value > b.most {
@@ -152,59 +171,93 @@ func Check(p Profile, s Shape) error {
 	return nil
 }
 
-// Terms returns the soundness terms of a proof of shape s under profile p in regime r: lookups, batching, each fold, the
-// queries, ALI, DEEP and the hash. A term whose error is zero (no lookups, a single opening) is left out. If [Check] refuses
-// p or s, or r is unknown, the one term returned is "shape" with 0 bits and the reason as its source.
+// Terms returns the soundness terms of a proof of shape s under profile p in regime r, in the order of the protocol: pins,
+// lookups, ALI, DEEP, batching, each fold, the queries and the hash. A term whose error is zero (no lookups, a single opening)
+// is left out. If [Check] refuses p or s, or r is unknown, the one term returned is "shape" with 0 bits and the reason as its
+// source.
 func Terms(p Profile, s Shape, r Regime) []Term {
 	if err := Check(p, s); err != nil {
 		return []Term{{"shape", err.Error(), 0}}
 	}
-	shards := float64(max(s.Shards, 1))
 	var l ledger
-	lookups := lookupError(s, shards)
-	l.add("lookup", "Ha22b: (rows x lookups + claims) x width / F", lookups)
-
+	const lookupSource = "Ha22b: (rows x lookups + claims) x width / F"
 	if r == Conjectured {
 		const source = "ethSTARK section 5.9.1, refuted as stated (eprint 2025/2010, 2025/2046)"
-		l.add("commit", source+": 1 / F", shards/fieldSize)
-		l.addBits("query", source+": rho^Q, ground", float64(float64(p.Queries)*float64(p.LogBlowup))+float64(p.GrindingBits)-log2(shards))
+		l.add("lookup", lookupSource, lookupError(s))
+		l.add("commit", source+": 1 / F", 1/fieldSize)
+		l.addBits("query", source+": rho^Q, ground", float64(float64(p.Queries)*float64(p.LogBlowup))+float64(p.GrindingBits))
 		return l.close()
 	}
 	x, ok := proximityOf(p, r)
 	if !ok {
-		return []Term{{"shape", Error("unknown regime " + strconv.Quote(string(r))).Error(), 0}}
+		return []Term{{"shape", "unknown regime " + strconv.Quote(string(r)), 0}}
 	}
-	if x.list > 1 && lookups > 0 {
-		l.addBits("lookup list", "union bound: the lookup term for each of L^shards candidate traces",
-			-log2(lookups)-float64(shards*log2(x.list)))
+	var worst shardError
+	for _, tables := range s.Shards {
+		worst = worst.or(x.shardError(p, tables))
 	}
+	deepSource := "Ha22 theorem 8: sum over heights of L (d (k+c-1) + k-1) / (F-k-N)"
+	if worst.deep == 1 {
+		deepSource = "Ha22 section 4.1.3 does not hold: k + c < (1-gamma) N"
+	}
+	l.add("pin", "DEEP technique (eprint 2019/336): sum over shards and heights of L (L-1) / 2 (W-1 + k+c) / F", x.pinError(s))
+	l.add("lookup", lookupSource, lookupError(s))
+	l.add("ALI", "Ha22 theorem 8: L C / F", worst.ali)
+	l.add("DEEP", deepSource, worst.deep)
+	l.add("batching", x.source+", powers: sum over heights of (B-1) e", worst.batching)
+	for i, err := range worst.folds {
+		l.add("fold "+strconv.Itoa(i+1), x.source+", powers: (a-1) e, or a e with a roll-in", err)
+	}
+	l.addBits("query", x.source+": (1-gamma)^Q, ground", float64(p.GrindingBits)-float64(float64(p.Queries)*log2(x.miss)))
+	return l.close()
+}
 
-	groups := groupByHeight(s.Tables)
-	var batching, deep float64
-	constraints, slack := 0, true
+// shardError holds the errors of the challenges that belong to one shard.
+type shardError struct {
+	ali, deep, batching float64
+	folds               []float64
+}
+
+func (x proximity) shardError(p Profile, tables []Table) shardError {
+	var e shardError
+	groups := groupByHeight(tables)
+	slack := true
 	for _, g := range groups {
 		k, points := math.Ldexp(1, g.logHeight), float64(g.points)
 		n := k / x.rho
-		batching += float64(float64(g.columns-1) * x.err(g.logHeight))
 		degree := float64(float64(g.degree)*(k+points-1)) + (k - 1)
-		deep += float64(x.list*degree) / (fieldSize - k - n)
-		constraints = max(constraints, g.constraints)
+		e.ali = max(e.ali, float64(x.list*float64(g.constraints))/fieldSize)
+		e.deep += float64(x.list*degree) / (fieldSize - k - n)
+		e.batching += float64(float64(g.columns-1) * x.err(g.logHeight))
 		slack = slack && x.slack(g.logHeight, g.points)
 	}
-	l.add("batching", x.source+", powers: sum over heights of (B-1) e", float64(shards*batching))
-	for i, f := range schedule(groups, p.LogArity, p.LogFinal) {
-		l.add("fold "+strconv.Itoa(i+1), x.source+", powers: (a-1) e, or a e with a roll-in",
-			float64(shards*float64(f.functions-1)*x.err(f.logDimension)))
+	if !slack {
+		e.deep = 1
 	}
-	l.addBits("query", x.source+": (1-gamma)^Q, ground",
-		float64(p.GrindingBits)-float64(float64(p.Queries)*log2(x.miss))-log2(shards))
-	l.add("ALI", "Ha22 theorem 8: L C / F", float64(shards*x.list*float64(constraints))/fieldSize)
-	if slack {
-		l.add("DEEP", "Ha22 theorem 8: sum over heights of L (d (k+c-1) + k-1) / (F-k-N)", float64(shards*deep))
-	} else {
-		l.addBits("DEEP", "Ha22 section 4.1.3 does not hold: k + c < (1-gamma) N", 0)
+	for _, f := range schedule(groups, p.LogArity, p.LogFinal) {
+		e.folds = append(e.folds, float64(float64(f.functions-1)*x.err(f.logDimension)))
 	}
-	return l.close()
+	return e
+}
+
+// or returns the larger of each error.
+func (e shardError) or(o shardError) shardError {
+	if len(e.folds) < len(o.folds) {
+		e, o = o, e
+	}
+	folds := append([]float64(nil), e.folds...)
+	for i, err := range o.folds {
+		folds[i] = max(folds[i], err)
+	}
+	return shardError{max(e.ali, o.ali), max(e.deep, o.deep), max(e.batching, o.batching), folds}
+}
+
+func (e shardError) largest() float64 {
+	largest := max(e.ali, e.deep, e.batching)
+	for _, err := range e.folds {
+		largest = max(largest, err)
+	}
+	return largest
 }
 
 // Bits returns the level of a proof with these terms: the smallest of them, 0 if there are none.
@@ -242,14 +295,27 @@ func (l ledger) close() []Term {
 
 // lookupError is the probability that a false multiset equality passes: the cleared sum has one fraction a lookup and row and
 // one a claim, and each contributes the degree of its fingerprint in the two challenges.
-func lookupError(s Shape, shards float64) float64 {
-	var fractions float64
-	width := 1
-	for _, t := range s.Tables {
-		fractions += math.Ldexp(float64(t.Lookups), t.LogHeight)
-		width = max(width, t.LookupWidth)
+func lookupError(s Shape) float64 {
+	fractions, width := float64(s.Claims), 1
+	for _, tables := range s.Shards {
+		for _, t := range tables {
+			fractions += math.Ldexp(float64(t.Lookups), t.LogHeight)
+			width = max(width, t.LookupWidth)
+		}
 	}
-	return float64((float64(shards*fractions)+float64(s.Claims))*float64(width)) / fieldSize
+	return float64(fractions*float64(width)) / fieldSize
+}
+
+// pinError is the probability that the pins leave two candidates at some height of some shard.
+func (x proximity) pinError(s Shape) float64 {
+	pairs := float64(x.list * (x.list - 1) / 2)
+	var zeros float64 // of the difference of one pair, summed over heights
+	for _, tables := range s.Shards {
+		for _, g := range groupByHeight(tables) {
+			zeros += float64(g.mainColumns-1) + math.Ldexp(1, g.logHeight) + float64(g.points)
+		}
+	}
+	return float64(pairs*zeros) / fieldSize
 }
 
 // proximity holds what a regime says of Reed–Solomon codes of rate rho. The error of batching two functions of dimension k

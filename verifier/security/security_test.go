@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,11 +22,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the exports in testdata and the tables in docs/security.md")
 
-// reference is the shape the profiles are chosen for: 2^24 rows, 8,192 openings, 2^40 lookups of 16 coordinates.
+// reference is the shape the profiles are chosen for: 2^24 rows, 2,048 main columns, 8,192 openings, 2^40 lookups of 16
+// coordinates.
 func reference() Shape {
-	return Shape{Tables: []Table{{
-		LogHeight: 24, Columns: 8192, Constraints: 20000, MaxDegree: 3, Points: 2, Lookups: 1 << 16, LookupWidth: 16,
-	}}}
+	return Shape{Shards: [][]Table{{{
+		LogHeight: 24, Columns: 8192, MainColumns: 2048, Constraints: 20000, MaxDegree: 3, Points: 2,
+		Lookups: 1 << 16, LookupWidth: 16,
+	}}}}
 }
 
 func profile(t *testing.T, name string) Profile {
@@ -77,7 +80,7 @@ func TestMinLogHeightIsSmallest(t *testing.T) {
 			t.Errorf("%s: MinLogHeight %d, the DEEP condition asks for %d", p.Name, p.MinLogHeight, want)
 		}
 		low := reference()
-		low.Tables[0].LogHeight = want
+		low.Shards[0][0].LogHeight = want
 		if byName(Terms(p, low, Johnson))["DEEP"] == 0 {
 			t.Errorf("%s: no DEEP bits at log height %d", p.Name, want)
 		}
@@ -86,7 +89,7 @@ func TestMinLogHeightIsSmallest(t *testing.T) {
 
 func TestDeepWithoutSlackIsWorthNothing(t *testing.T) {
 	low := reference()
-	low.Tables[0].LogHeight = 2
+	low.Shards[0][0].LogHeight = 2
 	terms := Terms(profile(t, "fast"), low, Johnson)
 	if bits := byName(terms)["DEEP"]; bits != 0 || Level(terms) != 0 {
 		t.Errorf("4 rows at rate 1/2: DEEP %v bits, level %d", bits, Level(terms))
@@ -152,7 +155,7 @@ func TestSoundcalc(t *testing.T) {
 	}
 	for _, p := range Profiles()[:4] {
 		for label, r := range regimes {
-			// all but the hash, and the lookup list, which the calculator does not know
+			// all but the hash, and the pin, which the calculator does not know
 			ours := len(Terms(p, reference(), r)) - 1
 			if r == Johnson {
 				ours--
@@ -179,14 +182,17 @@ func TestSoundcalcExports(t *testing.T) {
 	golden(t, filepath.Join("testdata", "mixed.toml"), several)
 }
 
-// mixed has several tables, two of them of one height, one below the final length.
+// mixed has two shards, one with several tables, two of them of one height, one below the final length. The other is worst in
+// its constraints alone, and has lookups at a height of its own.
 func mixed() Shape {
-	return Shape{Claims: 3, Shards: 2, Tables: []Table{
-		{LogHeight: 16, Columns: 300, Constraints: 90, MaxDegree: 3, Points: 2, Lookups: 7, LookupWidth: 5},
-		{LogHeight: 20, Columns: 100, Constraints: 50, MaxDegree: 5, Points: 2, Lookups: 4, LookupWidth: 9},
-		{LogHeight: 16, Columns: 200, Constraints: 70, MaxDegree: 4, Points: 1},
-		{LogHeight: 4, Columns: 40, Constraints: 10, MaxDegree: 2, Points: 2},
-	}}
+	return Shape{Claims: 3, Shards: [][]Table{{
+		{LogHeight: 16, Columns: 300, MainColumns: 80, Constraints: 90, MaxDegree: 3, Points: 2, Lookups: 7, LookupWidth: 5},
+		{LogHeight: 20, Columns: 100, MainColumns: 30, Constraints: 50, MaxDegree: 5, Points: 2, Lookups: 4, LookupWidth: 9},
+		{LogHeight: 16, Columns: 200, MainColumns: 150, Constraints: 70, MaxDegree: 4, Points: 1},
+		{LogHeight: 4, Columns: 40, MainColumns: 1, Constraints: 10, MaxDegree: 2, Points: 2},
+	}, {
+		{LogHeight: 21, Columns: 30, MainColumns: 10, Constraints: 200, MaxDegree: 2, Points: 1, Lookups: 5, LookupWidth: 3},
+	}}}
 }
 
 func golden(t *testing.T, path, got string) {
@@ -233,66 +239,107 @@ func TestSeveralHeightsAddUp(t *testing.T) {
 	p, s := profile(t, "standard"), mixed()
 	for _, r := range []Regime{Johnson, Unique} {
 		all := byName(Terms(p, s, r))
+		x, _ := proximityOf(p, r)
 		sums := map[string]float64{}
 		for _, h := range []int{20, 16, 4} {
-			alone := Shape{}
-			for _, table := range s.Tables {
+			var alone []Table
+			for _, table := range s.Shards[0] {
 				if table.LogHeight == h {
-					alone.Tables = append(alone.Tables, table)
+					alone = append(alone, table)
 				}
 			}
-			for name, bits := range byName(Terms(p, alone, r)) {
-				sums[name] += 2 * math.Exp2(-bits) // two shards
+			for name, bits := range byName(Terms(p, Shape{Shards: [][]Table{alone}}, r)) {
+				sums[name] += math.Exp2(-bits)
 			}
 		}
-		for _, name := range []string{"batching", "DEEP"} {
-			if want := -math.Log2(sums[name]); math.Abs(all[name]-want) > 1e-9 {
-				t.Errorf("%s %s: %v bits, the heights add up to %v", r, name, all[name], want)
-			}
-		}
-		x, _ := proximityOf(p, r)
 		for name, want := range map[string]float64{
-			"fold 1": 2 * 3 * x.err(18),                             // by 4
-			"fold 2": 2 * 4 * x.err(16),                             // by 4, and 2^16 rolls in
-			"fold 3": 2 * 7 * x.err(13),                             // by 8
-			"fold 4": 2 * 7 * x.err(10),                             // by 8
-			"fold 5": 2 * 7 * x.err(7),                              // by 8
-			"fold 6": 2 * 8 * x.err(4),                              // by 8, and 2^4 rolls in and is final
-			"ALI":    2 * x.list * 90 / fieldSize,                   // the largest table
-			"lookup": (2*(7<<16) + 2*(4<<20) + 3) * 9.0 / fieldSize, // rows, shards and claims
-			"query":  2 * math.Pow(x.miss, 112) / math.Exp2(20),     // once per shard
-			"hash":   math.Exp2(-128),                               //
-			"fold 7": 1,                                             // there is none
-			"commit": 1,                                             // conjectured only
+			"batching": sums["batching"],                                        // the first shard's
+			"DEEP":     sums["DEEP"],                                            // the first shard's
+			"fold 1":   7 * x.err(18),                                           // the second shard's, by 8; the first folds by 4
+			"fold 2":   4 * x.err(16),                                           // by 4, and 2^16 rolls in
+			"fold 3":   7 * x.err(13),                                           // by 8
+			"fold 4":   7 * x.err(10),                                           // by 8
+			"fold 5":   7 * x.err(7),                                            // by 8
+			"fold 6":   8 * x.err(4),                                            // by 8, and 2^4 rolls in and is final
+			"ALI":      x.list * 200 / fieldSize,                                // the largest table
+			"lookup":   (7<<16 + 4<<20 + 5<<21 + 3) * 9.0 / fieldSize,           // rows, shards and claims
+			"pin":      sums["pin"] + x.list*(x.list-1)/2*(9+1<<21+1)/fieldSize, // every height of every shard
+			"query":    math.Pow(x.miss, 112) / math.Exp2(20),                   //
+			"hash":     math.Exp2(-128),                                         //
+			"fold 7":   1,                                                       // there is none
+			"commit":   1,                                                       // conjectured only
 		} {
+			if want == 0 {
+				want = 1 // a term that is not there
+			}
 			if got := all[name]; math.Abs(got+math.Log2(want)) > 1e-9 {
 				t.Errorf("%s %s: %v bits, want %v", r, name, got, -math.Log2(want))
 			}
 		}
 	}
-	list := byName(Terms(p, s, Johnson))
-	x, _ := proximityOf(p, Johnson)
-	if want := list["lookup"] - 2*math.Log2(x.list); math.Abs(list["lookup list"]-want) > 1e-9 {
-		t.Errorf("lookup list: %v bits, want %v", list["lookup list"], want)
+}
+
+// TestPin has two tables at one height: the widest and the one opened at most points count.
+func TestPin(t *testing.T) {
+	p := profile(t, "standard") // a list of m / rho = 80
+	s := Shape{Shards: [][]Table{{
+		{LogHeight: 10, Columns: 40, MainColumns: 9, MaxDegree: 1, Points: 1},
+		{LogHeight: 10, Columns: 40, MainColumns: 6, MaxDegree: 1, Points: 3},
+	}}}
+	want := -math.Log2(80*79/2*(9-1+1024+3)) + math.Log2(fieldSize)
+	if got := byName(Terms(p, s, Johnson))["pin"]; math.Abs(got-want) > 1e-9 {
+		t.Errorf("pin: %v bits, want %v", got, want)
+	}
+	for _, r := range []Regime{Unique, Conjectured} {
+		if bits, ok := byName(Terms(p, s, r))["pin"]; ok {
+			t.Errorf("%s: a pin of %v bits", r, bits)
+		}
 	}
 }
 
-func TestOneShardMoreCostsItsError(t *testing.T) {
+// TestShardsShareTwoChallenges: four equal shards cost two bits where a challenge is the batch's and none where it is a shard's.
+func TestShardsShareTwoChallenges(t *testing.T) {
 	p, s := profile(t, "standard"), reference()
-	one := byName(Terms(p, s, Johnson))
-	s.Shards = 4
-	for name, bits := range byName(Terms(p, s, Johnson)) {
-		want := one[name] - 2
-		switch name {
-		case "hash":
-			want = one[name]
-		case "lookup list":
-			want = one["lookup"] - 2 - 4*(one["lookup"]-one["lookup list"])
+	for _, r := range []Regime{Johnson, Unique, Conjectured} {
+		one, four := byName(Terms(p, s, r)), byName(Terms(p, repeated(4), r))
+		if len(one) != len(four) {
+			t.Errorf("%s: %d terms for one shard, %d for four", r, len(one), len(four))
 		}
-		if math.Abs(bits-want) > 1e-9 {
-			t.Errorf("%s: %v bits with four shards, want %v", name, bits, want)
+		for name, bits := range four {
+			want := one[name]
+			if name == "lookup" || name == "pin" {
+				want -= 2
+			}
+			if math.Abs(bits-want) > 1e-9 {
+				t.Errorf("%s %s: %v bits with four shards, want %v", r, name, bits, want)
+			}
 		}
 	}
+}
+
+// TestWorstShardDecides in whatever order the shards come.
+func TestWorstShardDecides(t *testing.T) {
+	p, s := profile(t, "fast"), mixed()
+	s.Shards = append(s.Shards, []Table{{LogHeight: 2, Columns: 2, MainColumns: 1, MaxDegree: 1, Points: 2}})
+	forth := Terms(p, s, Johnson)
+	if bits := byName(forth)["DEEP"]; bits != 0 {
+		t.Errorf("a shard without slack: DEEP %v bits", bits)
+	}
+	slices.Reverse(s.Shards)
+	if back := Terms(p, s, Johnson); !slices.Equal(forth, back) {
+		t.Errorf("the order of shards matters: %v, then %v", forth, back)
+	}
+	if got := worstShard(p, s); len(got) != 1 || got[0].LogHeight != 2 {
+		t.Errorf("exported %v", got)
+	}
+}
+
+func repeated(shards int) Shape {
+	s := reference()
+	for len(s.Shards) < shards {
+		s.Shards = append(s.Shards, s.Shards[0])
+	}
+	return s
 }
 
 func TestSchedule(t *testing.T) {
@@ -335,19 +382,21 @@ func TestConjectured(t *testing.T) {
 func TestRefusedShapes(t *testing.T) {
 	good := profile(t, "standard")
 	for name, change := range map[string]func(*Profile, *Shape){
-		"no tables":         func(_ *Profile, s *Shape) { s.Tables = nil },
-		"log height 31":     func(_ *Profile, s *Shape) { s.Tables[0].LogHeight = 31 },
-		"log height 64":     func(_ *Profile, s *Shape) { s.Tables[0].LogHeight = 64 },
-		"log height -1":     func(_ *Profile, s *Shape) { s.Tables[0].LogHeight = -1 },
-		"no columns":        func(_ *Profile, s *Shape) { s.Tables[0].Columns = 0 },
-		"constraints":       func(_ *Profile, s *Shape) { s.Tables[0].Constraints = -1 },
-		"degree":            func(_ *Profile, s *Shape) { s.Tables[0].MaxDegree = 0 },
-		"points":            func(_ *Profile, s *Shape) { s.Tables[0].Points = 0 },
-		"lookups":           func(_ *Profile, s *Shape) { s.Tables[0].Lookups = -1 },
-		"width":             func(_ *Profile, s *Shape) { s.Tables[0].LookupWidth = 0 },
-		"huge":              func(_ *Profile, s *Shape) { s.Tables[0].Columns = math.MaxInt },
+		"no shards":         func(_ *Profile, s *Shape) { s.Shards = nil },
+		"no tables":         func(_ *Profile, s *Shape) { s.Shards[0] = nil },
+		"second shard":      func(_ *Profile, s *Shape) { s.Shards = append(s.Shards, nil) },
+		"log height 31":     func(_ *Profile, s *Shape) { s.Shards[0][0].LogHeight = 31 },
+		"log height 64":     func(_ *Profile, s *Shape) { s.Shards[0][0].LogHeight = 64 },
+		"log height -1":     func(_ *Profile, s *Shape) { s.Shards[0][0].LogHeight = -1 },
+		"no columns":        func(_ *Profile, s *Shape) { s.Shards[0][0].Columns = 0 },
+		"no main columns":   func(_ *Profile, s *Shape) { s.Shards[0][0].MainColumns = 0 },
+		"constraints":       func(_ *Profile, s *Shape) { s.Shards[0][0].Constraints = -1 },
+		"degree":            func(_ *Profile, s *Shape) { s.Shards[0][0].MaxDegree = 0 },
+		"points":            func(_ *Profile, s *Shape) { s.Shards[0][0].Points = 0 },
+		"lookups":           func(_ *Profile, s *Shape) { s.Shards[0][0].Lookups = -1 },
+		"width":             func(_ *Profile, s *Shape) { s.Shards[0][0].LookupWidth = 0 },
+		"huge":              func(_ *Profile, s *Shape) { s.Shards[0][0].Columns = math.MaxInt },
 		"claims":            func(_ *Profile, s *Shape) { s.Claims = -1 },
-		"shards":            func(_ *Profile, s *Shape) { s.Shards = -1 },
 		"queries 0":         func(p *Profile, _ *Shape) { p.Queries = 0 },
 		"queries":           func(p *Profile, _ *Shape) { p.Queries = math.MinInt },
 		"grinding":          func(p *Profile, _ *Shape) { p.GrindingBits = 65 },
@@ -358,7 +407,7 @@ func TestRefusedShapes(t *testing.T) {
 		"final":             func(p *Profile, _ *Shape) { p.LogFinal = -1 },
 		"multiplicity":      func(p *Profile, _ *Shape) { p.Multiplicity = 2 },
 		"the zero profile":  func(p *Profile, _ *Shape) { *p = Profile{} },
-		"blowup and height": func(p *Profile, s *Shape) { p.LogBlowup, s.Tables[0].LogHeight = 31, 2 },
+		"blowup and height": func(p *Profile, s *Shape) { p.LogBlowup, s.Shards[0][0].LogHeight = 31, 2 },
 	} {
 		p, s := good, reference()
 		change(&p, &s)
@@ -392,12 +441,12 @@ func TestTermsAreFinite(t *testing.T) {
 	} {
 		for _, h := range []int{0, 1, TwoAdicity - p.LogBlowup} {
 			for _, table := range []Table{
-				{Columns: 1, MaxDegree: 1, Points: 1},
-				{Columns: maxCount, Constraints: maxCount, MaxDegree: maxCount, Points: maxCount,
+				{Columns: 1, MainColumns: 1, MaxDegree: 1, Points: 1},
+				{Columns: maxCount, MainColumns: maxCount, Constraints: maxCount, MaxDegree: maxCount, Points: maxCount,
 					Lookups: maxCount, LookupWidth: maxCount},
 			} {
 				table.LogHeight = h
-				s := Shape{Tables: []Table{table, table, table}, Claims: maxCount, Shards: maxCount}
+				s := Shape{Shards: [][]Table{{table, table, table}, {table}}, Claims: maxCount}
 				for _, r := range []Regime{Johnson, Unique, Conjectured} {
 					for _, term := range Terms(p, s, r) {
 						if math.IsNaN(term.Bits) || math.IsInf(term.Bits, 0) || term.Bits < 0 || term.Source == "" {

@@ -10,16 +10,27 @@ import (
 const gapDigits = 12
 
 // SoundcalcTOML returns the parameters as an input file of ethereum/soundcalc (protocol family FRI_STARK), so that an
-// independent tool can confirm [Terms]. Each height of the shape is a circuit of its own with a FRI of its own, as the
-// calculator knows no roll-ins: with one height its figures are ours, with several ours are the sums. Lookups are those of all
-// shards, and claims appear with the tallest height. It returns an [Error] as [Check] does.
+// independent tool can confirm [Terms]. It describes the worst shard: the one with the largest error up to the Johnson bound,
+// queries aside, which are the same for all. Each height is a circuit of its own with a FRI of its own, as the calculator knows
+// no roll-ins: with one height its figures are ours, with several ours are the sums (ALI: the largest). Lookups are those of
+// all shards; claims, and lookups at heights that the worst shard lacks, appear with its tallest. The calculator knows no pins;
+// their openings are in its batch size. It returns an [Error] as [Check] does.
 func SoundcalcTOML(p Profile, s Shape) (string, error) {
 	if err := Check(p, s); err != nil {
 		return "", err
 	}
+	var lookups [TwoAdicity + 1]int64 // of all shards, by log height
 	width := 1
-	for _, t := range s.Tables {
-		width = max(width, t.LookupWidth)
+	for _, tables := range s.Shards {
+		for _, t := range tables {
+			lookups[t.LogHeight] += int64(t.Lookups)
+			width = max(width, t.LookupWidth)
+		}
+	}
+	groups := groupByHeight(worstShard(p, s))
+	elsewhere := lookups
+	for _, g := range groups {
+		elsewhere[g.logHeight] = 0
 	}
 	var f tomlFile
 	f.table("[zkevm]")
@@ -28,7 +39,7 @@ func SoundcalcTOML(p Profile, s Shape) (string, error) {
 	f.text("field", "Goldilocks^3")
 	f.integer("hash_size_bits", 2*collisionBits)
 
-	for i, g := range groupByHeight(s.Tables) {
+	for i, g := range groups {
 		var arities []byte
 		logDomain := g.logHeight + p.LogBlowup
 		for _, step := range schedule([]group{g}, p.LogArity, p.LogFinal) {
@@ -55,14 +66,34 @@ func SoundcalcTOML(p Profile, s Shape) (string, error) {
 		f.integer("fri_early_stop_degree", 1<<logDomain) // the calculator means the last domain
 		f.integer("grinding_query_phase", int64(p.GrindingBits))
 
-		if lookups := g.lookups * int64(max(s.Shards, 1)); lookups > 0 {
-			f.lookup("lookup", 1<<g.logHeight, int64(width), lookups)
+		if n := lookups[g.logHeight]; n > 0 {
+			f.lookup("lookup", 1<<g.logHeight, int64(width), n)
 		}
-		if i == 0 && s.Claims > 0 {
+		if i > 0 {
+			continue
+		}
+		for h, n := range elsewhere {
+			if n > 0 {
+				f.lookup("lookup at height "+strconv.Itoa(h), 1<<h, int64(width), n)
+			}
+		}
+		if s.Claims > 0 {
 			f.lookup("claims", int64(s.Claims), int64(width), 1)
 		}
 	}
 	return string(f), nil
+}
+
+// worstShard returns the tables of the first shard with the largest error.
+func worstShard(p Profile, s Shape) []Table {
+	x, _ := proximityOf(p, Johnson)
+	worst, largest := 0, -1.0
+	for i, tables := range s.Shards {
+		if err := x.shardError(p, tables).largest(); err > largest {
+			worst, largest = i, err
+		}
+	}
+	return s.Shards[worst]
 }
 
 // gapRoundedUp writes the gap to the Johnson bound with its last digit strictly above the exact value.
