@@ -1,0 +1,260 @@
+// Package blake3 is the system that proves BLAKE3 digests of private files, over chunks and the tree as its specification has them.
+//
+// The layout, and why no false digest passes, is docs/systems/blake3.md. The specification is "BLAKE3: one function, fast everywhere" (O'Connor, Aumasson, Neves,
+// Wilcox-O'Hearn; version 20211102).
+package blake3
+
+import (
+	"cmp"
+	"math/bits"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/systems/bytes"
+	"github.com/ixprove/ixprove/verifier/blake3"
+)
+
+// MaxBytes is the most that the files of one witness may have together.
+const MaxBytes = 1 << 30
+
+// Plan lists, for each shard, the log heights of its tables of the circuit compress. A table of 2^h rows holds 2^(h-3) compressions.
+type Plan [][]int
+
+// Witness claims the digest and length of each file, in order. Without a plan there is one shard of up to three tables. Each table is at least 2^minLogHeight rows high. The
+// tables of the other circuits are in the first shard, with the totals. Files must not change while the witness is in use.
+//
+// Files of more than MaxBytes are a *formats.Error of class Limit; no file, or a plan that does not hold them, one of class Invalid.
+func Witness(files [][]byte, plan Plan, minLogHeight int) (*prover.Witness, error) {
+	if len(files) == 0 {
+		return nil, &formats.Error{Class: formats.Invalid, Place: Name, What: "there is no file to claim the digest of"}
+	}
+	total := 0
+	for i, f := range files {
+		if total += len(f); len(f) > MaxBytes || total > MaxBytes {
+			e := (&formats.Error{Class: formats.Limit, Place: "file " + strconv.Itoa(i), What: "the files are too long"}).Mismatch(MaxBytes, uint64(total))
+			e.Expected, e.Next = "at most "+e.Expected+" bytes", "claim them in several proofs"
+			return nil, e
+		}
+	}
+	t := tree{chunks: make([]compression, 0, total/blake3.BlockSize+len(files))}
+	claims := make([]formats.Claim, len(files))
+	for i, f := range files {
+		cv := t.hash(f, 0, blake3.Root)
+		for _, w := range cv {
+			claims[i].Results = claims[i].Results.Append(uint64(w))
+		}
+		n := uint64(len(f))
+		claims[i].Results = claims[i].Results.Append(n & (1<<32 - 1)).Append(n >> 32)
+	}
+	tables, err := t.arrange(plan, minLogHeight)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(claims, tables, minLogHeight), nil
+}
+
+// tree collects the compressions of files: chunks block after block, parents after their children.
+type tree struct{ chunks, parents []compression }
+
+// hash adds the compressions of a subtree and returns its output. Every output is used once: as a claim under the flag blake3.Root, else as a node.
+func (t *tree) hash(data []byte, chunk, root uint32) [8]uint32 {
+	uses := [2]uint32{1, 0}
+	if root != 0 {
+		uses = [2]uint32{0, 1}
+	}
+	if len(data) <= blake3.ChunkSize {
+		return t.hashChunk(data, chunk, root, uses)
+	}
+	left := blake3.ChunkSize << (bits.Len(uint(len(data)-1)>>logChunk) - 1)
+	c := compression{
+		cv: blake3.IV, bytes: uint64(len(data)), split: [2]uint64{uint64(left), uint64(len(data) - left)},
+		chunk: chunk, length: blake3.BlockSize, flags: blake3.Parent | root, uses: uses,
+	}
+	l := t.hash(data[:left], chunk, 0)
+	r := t.hash(data[left:], chunk+uint32(left>>logChunk), 0)
+	copy(c.block[:8], l[:])
+	copy(c.block[8:], r[:])
+	t.parents = append(t.parents, c)
+	return c.output()
+}
+
+func (t *tree) hashChunk(data []byte, chunk, root uint32, uses [2]uint32) [8]uint32 {
+	c := compression{cv: blake3.IV, chunk: chunk, flags: blake3.ChunkStart}
+	for {
+		n := min(len(data), blake3.BlockSize)
+		c.block = loadBlock(data[:n])
+		c.length = uint32(n)
+		c.bytes += uint64(n)
+		if data = data[n:]; len(data) == 0 {
+			break
+		}
+		t.chunks = append(t.chunks, c)
+		c.cv, c.flags = c.output(), 0
+	}
+	c.flags |= blake3.ChunkEnd | root
+	c.tail = c.length < blake3.BlockSize
+	c.split = [2]uint64{blake3.ChunkSize, c.bytes}
+	c.uses = uses
+	t.chunks = append(t.chunks, c)
+	return c.output()
+}
+
+// loadBlock is the block's sixteen little-endian words, zero after the data.
+func loadBlock(data []byte) (m [16]uint32) {
+	for i, b := range data {
+		m[i/4] |= uint32(b) << (8 * (i % 4))
+	}
+	return m
+}
+
+// output is the first half of the compression function's output.
+func (c *compression) output() [8]uint32 {
+	counter := uint64(c.chunk)
+	if c.has(blake3.Parent) {
+		counter = 0
+	}
+	return blake3.Compress(&c.cv, &c.block, counter, c.length, c.flags)
+}
+
+// padding is a chunk of one zero block that nothing uses. What it says is true.
+var padding = compression{
+	cv: blake3.IV, bytes: blake3.BlockSize, split: [2]uint64{blake3.ChunkSize, blake3.BlockSize},
+	length: blake3.BlockSize, flags: blake3.ChunkStart | blake3.ChunkEnd,
+}
+
+// arrange shares the compressions out among the tables of a plan, or of the default one.
+func (t *tree) arrange(plan Plan, minLogHeight int) ([][]table, error) {
+	least := max(minLogHeight, bits.Len(rowsPerCompression-1))
+	if plan != nil {
+		for i, heights := range plan {
+			if len(heights) == 0 || slices.Min(heights) < least || slices.Max(heights) > formats.MaxLogHeight {
+				return nil, &formats.Error{
+					Class: formats.Invalid, Place: "plan, shard " + strconv.Itoa(i), What: "the tables are out of range",
+					Expected: "some, with log heights from " + strconv.Itoa(least) + " to " + strconv.Itoa(formats.MaxLogHeight),
+				}
+			}
+		}
+		tables, left := t.pack(plan)
+		if left > 0 || len(plan) == 0 {
+			return nil, &formats.Error{
+				Class: formats.Invalid, Place: "plan", What: "the files do not fit the plan's tables",
+				Got: strconv.Itoa(left) + " compressions without a place", Next: "plan more rows: chunks are not cut",
+			}
+		}
+		return tables, nil
+	}
+	for need := len(t.chunks) + len(t.parents); ; {
+		tables, left := t.pack(Plan{defaultHeights(need, least)})
+		if left == 0 {
+			return tables, nil
+		}
+		need += left
+	}
+}
+
+// defaultHeights are the log heights, falling, of tables that hold so many compressions. The binary digits of the number would waste nothing, but each table has its own
+// openings and shortens nothing else: three tables, the last rounded up, waste less than a seventh. Below 2^6 rows a table saves less than its openings cost.
+func defaultHeights(compressions, least int) []int {
+	const worthwhile, most = 6, 3
+	rows := compressions * rowsPerCompression
+	var heights []int
+	for rows > 0 {
+		h := min(bits.Len(uint(rows))-1, formats.MaxLogHeight)
+		if last := len(heights) == most-1 || h < worthwhile; last && h < formats.MaxLogHeight {
+			h = bits.Len(uint(rows - 1))
+			if len(heights) > 0 {
+				h = max(h, worthwhile)
+			}
+		}
+		h = max(h, least)
+		heights = append(heights, h)
+		rows -= min(rows, 1<<h)
+	}
+	for n := len(heights); n > 1 && heights[n-1] >= heights[n-2] && heights[n-2] < formats.MaxLogHeight; n-- {
+		heights = append(heights[:n-2], heights[n-2]+1) // two tables of one height are one of the next
+	}
+	return heights
+}
+
+// pack fills the tables with chunks in order, the place that the next chunk is too long for with parents, and what remains with padding. It returns how many
+// compressions found no place.
+func (t *tree) pack(plan Plan) (shards [][]table, left int) {
+	chunks, parents := t.chunks, t.parents
+	for _, heights := range plan {
+		var tables []table
+		heights = slices.SortedFunc(slices.Values(heights), func(a, b int) int { return cmp.Compare(b, a) })
+		for _, h := range heights {
+			capacity := 1 << h / rowsPerCompression
+			out := make(table, 0, capacity)
+			for len(chunks) > 0 {
+				n := 1 + slices.IndexFunc(chunks, func(c compression) bool { return c.closes() })
+				if len(out)+n > capacity {
+					break
+				}
+				out = append(out, chunks[:n]...)
+				chunks = chunks[n:]
+			}
+			n := min(len(parents), capacity-len(out))
+			out, parents = append(out, parents[:n]...), parents[n:]
+			for len(out) < capacity {
+				out = append(out, padding)
+			}
+			tables = append(tables, out)
+		}
+		shards = append(shards, tables)
+	}
+	return shards, len(chunks) + len(parents)
+}
+
+// assemble makes the witness of claims and arranged compressions: it counts what they use.
+func assemble(claims []formats.Claim, shards [][]table, minLogHeight int) *prover.Witness {
+	w := &prover.Witness{Claims: claims, Shards: make([]prover.Shard, len(shards))}
+	splits := map[splitFact]uint64{}
+	var tails []*compression
+	counts := new(bytes.Counts)
+	for i, tables := range shards {
+		for _, t := range tables {
+			w.Shards[i].Tables = append(w.Shards[i].Tables, prover.Table{
+				Circuit: circuitCompress, LogHeight: bits.Len(uint(len(t)*rowsPerCompression)) - 1, Trace: t,
+			})
+			for k := range t {
+				if t[k].closes() {
+					splits[t[k].splitFact()]++
+				}
+				if t[k].tail {
+					tails = append(tails, &t[k])
+				}
+			}
+			t.count(counts)
+		}
+	}
+	first := &w.Shards[0].Tables
+	*first = append(*first, newSplitTable(splits, minLogHeight, counts))
+	if len(tails) > 0 {
+		*first = append(*first, newTailTable(tails, minLogHeight, counts))
+	}
+	*first = append(*first, counts.Table(circuitBytes))
+	return w
+}
+
+// count adds the table's byte lookups, counted by as many workers as there are processors and work for.
+func (t table) count(counts *bytes.Counts) {
+	const least = 1 << 10 // compressions that are worth a worker's 1.5 MiB of counts
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(t)/least))
+	parts := make([]*bytes.Counts, workers)
+	var wait sync.WaitGroup
+	for i := range parts {
+		wait.Go(func() {
+			parts[i] = new(bytes.Counts)
+			t.each(i*len(t)/workers, (i+1)*len(t)/workers, func(_ int, b *block, _, _ *compression) { b.tally(parts[i]) })
+		})
+	}
+	wait.Wait()
+	for _, part := range parts {
+		counts.Merge(part)
+	}
+}
