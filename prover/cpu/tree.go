@@ -1,0 +1,115 @@
+package cpu
+
+import (
+	"context"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
+
+// tree holds all nodes of a Merkle tree: levels[k] has 2^k digests.
+type tree struct {
+	shape  *merkle.Tree
+	levels [][]hash.Digest
+}
+
+// rowWriter appends row r of a level, all its matrices concatenated, to b.
+type rowWriter func(b []byte, level, first, last int) []byte
+
+// hashTree hashes the rows of every level and the nodes above.
+func hashTree(ctx context.Context, a *arena, suite hash.Suite, shape *merkle.Tree, write rowWriter) (*tree, error) {
+	t := &tree{shape: shape, levels: make([][]hash.Digest, shape.LogRows()+1)}
+	level := 0
+	for log := shape.LogRows(); log >= 0; log-- {
+		digests, err := buffer[hash.Digest](a, 1<<log)
+		if err != nil {
+			return nil, err
+		}
+		t.levels[log] = digests
+		var below []hash.Digest
+		if log < shape.LogRows() {
+			below = t.levels[log+1]
+		}
+		var l *merkle.Level
+		if level < len(shape.Levels) && shape.Levels[level].LogRows == log {
+			l = &shape.Levels[level]
+		}
+		at := level
+		buffers := make([][]byte, workerCount())
+		err = parallel(ctx, len(digests), hashGrain, func(worker, first, last int) error {
+			if l != nil {
+				buffers[worker] = write(buffers[worker][:0], at, first, last)
+			}
+			for i := first; i < last; i++ {
+				var row hash.Digest
+				if l != nil {
+					n := l.RowBytes()
+					row = suite.Leaf(l.Shape(), buffers[worker][(i-first)*n:(i-first+1)*n])
+				}
+				switch {
+				case below == nil:
+					digests[i] = row
+				case l != nil:
+					digests[i] = suite.Inject(&below[2*i], &below[2*i+1], &row)
+				default:
+					digests[i] = suite.Node(&below[2*i], &below[2*i+1])
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			level++
+		}
+	}
+	return t, nil
+}
+
+// hashGrain is the number of rows gathered at a time: 64 rows of 400 columns fit the second-level cache.
+const hashGrain = 64
+
+func (t *tree) root() formats.Digest { return t.levels[0][0] }
+
+func (t *tree) free(a *arena) {
+	for _, l := range t.levels {
+		release(a, l)
+	}
+}
+
+// siblings returns the digests of a multiproof.
+func (t *tree) siblings(indices []uint32) []byte {
+	var out []byte
+	t.shape.VisitSiblings(indices, func(log int, index uint32) {
+		out = append(out, t.levels[log][index][:]...)
+	})
+	return out
+}
+
+// gather appends rows first to last-1 of column-major matrices, row by row.
+func gather(b []byte, columns [][]field.Element, first, last int) []byte {
+	width := len(columns) * formats.ElementBytes
+	start := len(b)
+	need := start + (last-first)*width
+	if cap(b) < need {
+		b = append(make([]byte, 0, need), b...)
+	}
+	b = b[:need]
+	for c, column := range columns {
+		at := start + c*formats.ElementBytes
+		for _, v := range column[first:last] {
+			putElement(b[at:at+8], v)
+			at += width
+		}
+	}
+	return b
+}
+
+func putElement(b []byte, v field.Element) {
+	_ = b[7]
+	b[0], b[1], b[2], b[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
+	b[4], b[5], b[6], b[7] = byte(v>>32), byte(v>>40), byte(v>>48), byte(v>>56)
+}
