@@ -157,7 +157,7 @@ func (r *reader) shard() (s Shard) {
 	s.Sums = r.key(3, "sums").elements(0, 3*MaxTables)
 	s.Quotient = r.key(4, "quotient").digest()
 	s.Openings = r.key(5, "openings").elements(0, math.MaxInt)
-	s.LayerRoot = r.key(6, "layerroots").digests(MaxLayers)
+	s.LayerRoot = r.key(6, "layerroot").digests(MaxLayers)
 	s.Final = r.key(7, "final").elements(0, 3*MaxFinalPolyTerms)
 	s.Nonce = r.key(8, "nonce").uint(math.MaxUint64)
 	s.Trees = list(r.key(9, "trees"), MaxOpeningSets, leastOpening, (*reader).opening)
