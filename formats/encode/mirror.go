@@ -137,7 +137,7 @@ func boundClaimFrom(b *formats.BoundClaim) boundClaim {
 }
 
 func claimFrom(c formats.Claim) claim {
-	return claim{Entry: c.Entry, Args: bytes(c.Args), Results: bytes(c.Results)}
+	return claim{Entry: c.Entry, Args: vector(c.Args), Results: vector(c.Results)}
 }
 
 func shardFrom(s formats.Shard) shard {
@@ -145,11 +145,11 @@ func shardFrom(s formats.Shard) shard {
 		Tables:     each(s.Tables, tableFrom),
 		Main:       s.Main[:],
 		Aux:        concat(s.Aux),
-		Sums:       bytes(s.Sums),
+		Sums:       vector(s.Sums),
 		Quotient:   s.Quotient[:],
-		Openings:   bytes(s.Openings),
+		Openings:   vector(s.Openings),
 		LayerRoots: concat(s.LayerRoot),
-		Final:      bytes(s.Final),
+		Final:      vector(s.Final),
 		Nonce:      s.Nonce,
 		Trees:      each(s.Trees, openingFrom),
 		Layers:     each(s.Layers, openingFrom),
@@ -159,7 +159,7 @@ func shardFrom(s formats.Shard) shard {
 func tableFrom(t formats.Table) table { return table{Circuit: t.Circuit, LogHeight: t.LogHeight} }
 
 func openingFrom(o formats.Opening) opening {
-	return opening{Rows: bytes(o.Rows), Siblings: bytes(o.Siblings)}
+	return opening{Rows: vector(o.Rows), Siblings: vector(o.Siblings)}
 }
 
 func keyFrom(k *formats.Key) key {
@@ -184,7 +184,7 @@ func circuitFrom(c formats.Circuit) circuit {
 	return circuit{
 		Name:         c.Name,
 		Columns:      c.Columns,
-		Periodic:     each(c.Periodic, bytes[formats.Elements]),
+		Periodic:     each(c.Periodic, vector[formats.Elements]),
 		Fixed:        each(c.Fixed, fixedFrom),
 		MinLogHeight: c.MinLogHeight,
 		Degree:       c.Degree,
@@ -225,7 +225,7 @@ func each[T, M any](list []T, from func(T) M) []M {
 	return out
 }
 
-func bytes[B ~[]byte](b B) []byte {
+func vector[B ~[]byte](b B) []byte {
 	if b == nil {
 		return []byte{}
 	}
