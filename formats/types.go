@@ -5,7 +5,7 @@
 // (non-shortest integers, null for a number, short byte strings); they use no reflection and import nothing outside the standard
 // library. Encoders live in formats/encode. The schemas are formats/*.cddl.
 //
-// Decoded objects are unchecked: their lengths are within limits and their elements canonical, nothing more. Package verifier checks the rest.
+// Decoded objects are unchecked: lengths and numbers are within the schemas' limits and elements canonical, nothing more. Package verifier checks the rest.
 package formats
 
 // Modulus is the Goldilocks prime 2^64 - 2^32 + 1. Every encoded field element is below it.
@@ -130,7 +130,7 @@ type Profile struct {
 
 // Key is a verifying key as it travels: everything that a verifier must know of a system. Its digest names the program.
 type Key struct {
-	Name     string    // 2: the system's name, 1 to MaxNameBytes bytes
+	Name     string    // 2: the system's name; each name is 1 to MaxNameBytes characters of printable ASCII
 	Suite    string    // 3: hash suite
 	Profile  Profile   // 4: array of its six numbers
 	Channels []Channel // 5
@@ -182,7 +182,7 @@ const (
 	NumOps
 )
 
-// Node is one node of a constraint graph. Encoded as [op, a, b].
+// Node is one node of a constraint graph. Encoded as [op, a, b]. A decoded node has an Op below NumOps and A below Modulus, whatever Op.
 type Node struct {
 	Op Op
 	A  uint64
