@@ -5,7 +5,7 @@
 // (non-shortest integers, null for a number, short byte strings); they use no reflection and import nothing outside the standard
 // library. Encoders live in formats/encode. The schemas are formats/*.cddl.
 //
-// Decoded objects are unchecked: their lengths are within limits and their elements canonical, nothing more. Package verifier checks the rest.
+// Decoded objects are unchecked: lengths and numbers are within the schemas' limits and elements canonical, nothing more. Package verifier checks the rest.
 package formats
 
 // Modulus is the Goldilocks prime 2^64 - 2^32 + 1. Every encoded field element is below it.
@@ -101,16 +101,16 @@ type Table struct {
 type Shard struct {
 	Tables    []Table   // 0: 0 to MaxTables
 	Main      Digest    // 1: root of the main traces
-	Aux       []Digest  // 2: root of the auxiliary traces, none or one
-	Sums      Elements  // 3: per table with lookups, 3 elements
-	Quotient  Digest    // 4: root of the quotient slices
-	Openings  Elements  // 5: 3 elements each, in the order of docs/protocol.md section 7
-	LayerRoot []Digest  // 6: one per FRI layer, at most MaxLayers
-	Final     Elements  // 7: coefficients of the final polynomial, 3 elements each, at most MaxFinalPolyTerms
-	Nonce     uint64    // 8: proof of work
-	Trees     []Opening // 9: multiproofs of the fixed trees, main, aux, quotient, at most MaxOpeningSets
-	Layers    []Opening // 10: multiproofs of the FRI layers, at most MaxLayers
-	Pins      Elements  // 11: 3 elements per table: its main columns' random combination at a random point
+	Pins      Elements  // 2: per table, 3 elements: its main columns' random combination at a random point
+	Aux       []Digest  // 3: root of the auxiliary traces, none or one
+	Sums      Elements  // 4: per table with lookups, 3 elements
+	Quotient  Digest    // 5: root of the quotient slices
+	Openings  Elements  // 6: 3 elements each, in the order of docs/protocol.md section 7
+	LayerRoot []Digest  // 7: one per FRI layer, at most MaxLayers
+	Final     Elements  // 8: coefficients of the final polynomial, 3 elements each, at most MaxFinalPolyTerms
+	Nonce     uint64    // 9: proof of work
+	Trees     []Opening // 10: multiproofs of the fixed trees, main, aux, quotient, at most MaxOpeningSets
+	Layers    []Opening // 11: multiproofs of the FRI layers, at most MaxLayers
 }
 
 // Opening is a pruned multiproof: the rows that the queries reach and the digests that they do not determine.
@@ -131,7 +131,7 @@ type Profile struct {
 
 // Key is a verifying key as it travels: everything that a verifier must know of a system. Its digest names the program.
 type Key struct {
-	Name     string    // 2: the system's name, 1 to MaxNameBytes bytes
+	Name     string    // 2: the system's name; each name is 1 to MaxNameBytes characters of printable ASCII
 	Suite    string    // 3: hash suite
 	Profile  Profile   // 4: array of its six numbers
 	Channels []Channel // 5
@@ -183,7 +183,7 @@ const (
 	NumOps
 )
 
-// Node is one node of a constraint graph. Encoded as [op, a, b].
+// Node is one node of a constraint graph. Encoded as [op, a, b]. A decoded node has an Op below NumOps and A below Modulus, whatever Op.
 type Node struct {
 	Op Op
 	A  uint64

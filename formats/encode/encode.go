@@ -3,16 +3,17 @@
 package encode
 
 import (
+	"bytes"
+	"errors"
 	"math"
-	"reflect"
 
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/ixprove/ixprove/formats"
 )
 
-// Proof encodes a batch proof. Its length is not limited here: the verifier's policy does that. An object that no decoder would accept is an
-// *formats.Error of class Invalid.
+// Proof encodes a batch proof. Its length is not limited here: the verifier's policy does that. A value that no decoder would
+// accept is an *formats.Error of class Invalid, a key or claim that is too long one of class Limit. The result shares no memory with p.
 func Proof(p *formats.Proof) ([]byte, error) {
 	return encode(p, proofFrom, func(data []byte) (*formats.Proof, error) { return formats.DecodeProof(data, math.MaxInt) })
 }
@@ -25,28 +26,37 @@ func BoundClaim(b *formats.BoundClaim) ([]byte, error) {
 	return encode(b, boundClaimFrom, formats.DecodeBoundClaim)
 }
 
-// encode marshals the mirror of v, decodes the bytes, and compares the mirrors: they, unlike v, do not tell an empty list from none.
+// encode marshals the mirror of v, decodes the bytes and marshals what it got: the same bytes are the same object.
 func encode[T, M any](v *T, mirror func(*T) M, decode func([]byte) (*T, error)) ([]byte, error) {
 	if v == nil {
-		return nil, invalid("an object", "nothing")
+		return nil, &formats.Error{Class: formats.Invalid, What: "there is no object to encode", Expected: "an object", Got: "nil"}
 	}
-	m := mirror(v)
-	data, err := mode.Marshal(m)
+	data, err := mode.Marshal(mirror(v))
 	if err != nil {
-		return nil, invalid("an object that can be encoded", err.Error())
+		return nil, &formats.Error{Class: formats.Internal, What: "the encoder failed", Got: err.Error()}
 	}
 	back, err := decode(data)
 	if err != nil {
-		return nil, invalid("an object that can be decoded", err.Error())
+		return nil, blame(err)
 	}
-	if !reflect.DeepEqual(mirror(back), m) {
+	if again, err := mode.Marshal(mirror(back)); err != nil || !bytes.Equal(again, data) {
 		return nil, &formats.Error{Class: formats.Internal, What: "an object changes when it is encoded and decoded"}
 	}
 	return data, nil
 }
 
-func invalid(expected, got string) error {
-	return &formats.Error{Class: formats.Invalid, What: "the object cannot travel", Expected: expected, Got: got}
+// blame turns a decoder's error, which is about bytes, into one about the object that was given.
+func blame(err error) error {
+	var e *formats.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	about := *e
+	if about.Class == formats.Malformed {
+		about.Class = formats.Invalid
+	}
+	about.Check, about.Next = "", ""
+	return &about
 }
 
 var mode = newMode()

@@ -29,16 +29,16 @@ type claim struct {
 type shard struct {
 	Tables     []table   `cbor:"0,keyasint"`
 	Main       []byte    `cbor:"1,keyasint"`
-	Aux        []byte    `cbor:"2,keyasint"`
-	Sums       []byte    `cbor:"3,keyasint"`
-	Quotient   []byte    `cbor:"4,keyasint"`
-	Openings   []byte    `cbor:"5,keyasint"`
-	LayerRoots []byte    `cbor:"6,keyasint"`
-	Final      []byte    `cbor:"7,keyasint"`
-	Nonce      uint64    `cbor:"8,keyasint"`
-	Trees      []opening `cbor:"9,keyasint"`
-	Layers     []opening `cbor:"10,keyasint"`
-	Pins       []byte    `cbor:"11,keyasint"`
+	Pins       []byte    `cbor:"2,keyasint"`
+	Aux        []byte    `cbor:"3,keyasint"`
+	Sums       []byte    `cbor:"4,keyasint"`
+	Quotient   []byte    `cbor:"5,keyasint"`
+	Openings   []byte    `cbor:"6,keyasint"`
+	LayerRoots []byte    `cbor:"7,keyasint"`
+	Final      []byte    `cbor:"8,keyasint"`
+	Nonce      uint64    `cbor:"9,keyasint"`
+	Trees      []opening `cbor:"10,keyasint"`
+	Layers     []opening `cbor:"11,keyasint"`
 }
 
 type table struct {
@@ -138,7 +138,7 @@ func boundClaimFrom(b *formats.BoundClaim) boundClaim {
 }
 
 func claimFrom(c formats.Claim) claim {
-	return claim{Entry: c.Entry, Args: bytes(c.Args), Results: bytes(c.Results)}
+	return claim{Entry: c.Entry, Args: vector(c.Args), Results: vector(c.Results)}
 }
 
 func shardFrom(s formats.Shard) shard {
@@ -146,12 +146,12 @@ func shardFrom(s formats.Shard) shard {
 		Tables:     each(s.Tables, tableFrom),
 		Main:       s.Main[:],
 		Aux:        concat(s.Aux),
-		Sums:       bytes(s.Sums),
-		Pins:       bytes(s.Pins),
+		Pins:       vector(s.Pins),
+		Sums:       vector(s.Sums),
 		Quotient:   s.Quotient[:],
-		Openings:   bytes(s.Openings),
+		Openings:   vector(s.Openings),
 		LayerRoots: concat(s.LayerRoot),
-		Final:      bytes(s.Final),
+		Final:      vector(s.Final),
 		Nonce:      s.Nonce,
 		Trees:      each(s.Trees, openingFrom),
 		Layers:     each(s.Layers, openingFrom),
@@ -161,7 +161,7 @@ func shardFrom(s formats.Shard) shard {
 func tableFrom(t formats.Table) table { return table{Circuit: t.Circuit, LogHeight: t.LogHeight} }
 
 func openingFrom(o formats.Opening) opening {
-	return opening{Rows: bytes(o.Rows), Siblings: bytes(o.Siblings)}
+	return opening{Rows: vector(o.Rows), Siblings: vector(o.Siblings)}
 }
 
 func keyFrom(k *formats.Key) key {
@@ -186,7 +186,7 @@ func circuitFrom(c formats.Circuit) circuit {
 	return circuit{
 		Name:         c.Name,
 		Columns:      c.Columns,
-		Periodic:     each(c.Periodic, bytes[formats.Elements]),
+		Periodic:     each(c.Periodic, vector[formats.Elements]),
 		Fixed:        each(c.Fixed, fixedFrom),
 		MinLogHeight: c.MinLogHeight,
 		Degree:       c.Degree,
@@ -227,7 +227,7 @@ func each[T, M any](list []T, from func(T) M) []M {
 	return out
 }
 
-func bytes[B ~[]byte](b B) []byte {
+func vector[B ~[]byte](b B) []byte {
 	if b == nil {
 		return []byte{}
 	}
