@@ -7,7 +7,9 @@ import (
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
+	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
 // Backend is a machine that does the matrix work of proofs. Backends do not know the protocol: they transform, hash, evaluate and fold what they are told
@@ -15,8 +17,8 @@ import (
 type Backend interface {
 	// Name is the backend's name in reports.
 	Name() string
-	// Open starts one proof under a key. The context cancels all work of the session.
-	Open(ctx context.Context, key *verifier.Key) (Session, error)
+	// Open starts one proof under a hash suite and a blowup. The context cancels all work of the session.
+	Open(ctx context.Context, suite hash.Suite, logBlowup int) (Session, error)
 }
 
 // Matrix is a handle of columns on a trace domain, column-major, in row order, where the backend keeps them.
@@ -75,9 +77,9 @@ type Session interface {
 	// Fixed holds a circuit's fixed columns.
 	Fixed(columns [][]field.Element) (Matrix, error)
 	// Commit extends traces, in the order of the tree's tables, and hashes the tree.
-	Commit(tree *verifier.Tree, traces []Matrix) (Commitment, error)
+	Commit(tree *merkle.Tree, traces []Matrix) (Commitment, error)
 	// CommitSlices is Commit for matrices of coefficients.
-	CommitSlices(tree *verifier.Tree, slices []Matrix) (Commitment, error)
+	CommitSlices(tree *merkle.Tree, slices []Matrix) (Commitment, error)
 	// Pin returns Σ fold^c f_c over the columns of a main trace, and its value at z.
 	Pin(t *verifier.Table, main Matrix, z, fold field.Ext) (Matrix, field.Ext, error)
 	// Lookups returns a table's auxiliary trace and the sum of its lookups. fixed is nil without fixed columns.
@@ -96,6 +98,8 @@ type Session interface {
 	Final(word Codeword, s *fri.Schedule) ([]field.Ext, error)
 	// Grind returns the lowest nonce whose hash with state has its low bits zero.
 	Grind(state formats.Digest, bits int) (uint64, error)
+	// PeakBytes is the most memory that the session's buffers took at a time.
+	PeakBytes() int64
 	// Close frees the session.
 	Close()
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // errUnsatisfied says that a quotient is no polynomial of its degree: the trace violates a constraint.
-var errUnsatisfied = errors.New("the trace violates a constraint of its circuit")
+var errUnsatisfied = &formats.Error{Class: formats.Invalid, Check: "P-27", What: "the trace violates a constraint of its circuit"}
 
 // quotientJob computes C/Z on the quotient domain: the first `parts` slabs of the extension.
 type quotientJob struct {
@@ -248,7 +248,8 @@ func (j *quotientJob) slices(ctx context.Context, a *arena, log int) ([][]field.
 		}
 		for _, v := range x[t.Slices()*n:] {
 			if v != 0 {
-				return errUnsatisfied
+				e := *errUnsatisfied
+				return &e
 			}
 		}
 		for s := range t.Slices() {

@@ -105,8 +105,8 @@ func SubLazy(a Lazy, b Element) Lazy {
 	return Lazy(d)
 }
 
-// reduce160 returns (top*2^128 + hi*2^64 + lo) mod p for top < 2^32.
-func reduce160(top, hi, lo uint64) Element {
+// Reduce160 returns (top*2^128 + hi*2^64 + lo) mod p for top < 2^32: the end of a sum of products that was kept in 160 bits.
+func Reduce160(top, hi, lo uint64) Element {
 	hh, hl := hi>>32, hi&epsilon
 	t, borrow := bits.Sub64(lo, hh, 0)
 	if borrow != 0 {

@@ -48,7 +48,7 @@ func dot3(a, b, c, d, e, f uint64) Element {
 	h, l = bits.Mul64(e, f)
 	lo, k = bits.Add64(lo, l, 0)
 	hi, k = bits.Add64(hi, h, k)
-	return reduce160(top+k, hi, lo)
+	return Reduce160(top+k, hi, lo)
 }
 
 // SquareExt returns a*a.

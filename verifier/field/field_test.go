@@ -62,8 +62,8 @@ func TestReduce160(t *testing.T) {
 				z := new(big.Int).SetUint64(top)
 				z.Lsh(z, 64).Add(z, new(big.Int).SetUint64(hi))
 				z.Lsh(z, 64).Add(z, new(big.Int).SetUint64(lo))
-				if got, want := reduce160(top, hi, lo), Element(z.Mod(z, bigP).Uint64()); got != want {
-					t.Fatalf("reduce160(%#x, %#x, %#x) = %#x, want %#x", top, hi, lo, got, want)
+				if got, want := Reduce160(top, hi, lo), Element(z.Mod(z, bigP).Uint64()); got != want {
+					t.Fatalf("Reduce160(%#x, %#x, %#x) = %#x, want %#x", top, hi, lo, got, want)
 				}
 			}
 		}

@@ -9,19 +9,38 @@ import (
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
-// Fold returns the value at y^A of the folded polynomial, Σ β^j f_j(y^A) for f(x) = Σ x^j f_j(x^A), from the A = 2^step values of f on the coset
-// of y in bit-reversed order, which it overwrites. s is β/y. It folds by two, step times.
-func Fold(values []field.Ext, step int, s field.Ext) field.Ext {
-	for k := range step {
-		// The pair 2i, 2i+1 lies at ±y·ω_j^rev(i), j = step-k; dividing by that root is multiplying by its conjugate.
-		half := field.InverseOfTwoPower(1)
-		pairs := 1 << (step - k - 1)
-		w, _ := field.RootOfUnity(step - k)
+// Folder folds cosets of 2^step values.
+type Folder struct {
+	step  int
+	roots [][]field.Element // per halving, ω^-rev(i)/2 for each pair i
+}
+
+// NewFolder prepares folds by 2^step.
+func NewFolder(step int) *Folder {
+	f := &Folder{step: step}
+	for k := step; k > 0; k-- {
+		w, _ := field.RootOfUnity(k)
 		inverse, _ := field.Inverse(w)
-		for i := range pairs {
-			u := field.ScaleExt(s, field.Mul(half, field.Pow(inverse, field.ReverseBits(uint64(i), step-k-1))))
+		roots := make([]field.Element, 1<<(k-1))
+		for i := range roots {
+			roots[i] = field.Mul(half, field.Pow(inverse, field.ReverseBits(uint64(i), k-1)))
+		}
+		f.roots = append(f.roots, roots)
+	}
+	return f
+}
+
+// half is 1/2.
+const half = (field.Modulus + 1) / 2
+
+// Fold returns the value at y^A of the folded polynomial, Σ β^j f_j(y^A) for f(x) = Σ x^j f_j(x^A), from the A = 2^step values of f on the coset of y in
+// bit-reversed order, which it overwrites. s is β/y. It folds by two, step times: a pair lies at ±y·ω^rev(i).
+func (f *Folder) Fold(values []field.Ext, s field.Ext) field.Ext {
+	for _, roots := range f.roots {
+		for i, root := range roots {
 			a, b := values[2*i], values[2*i+1]
-			values[i] = field.AddExt(field.ScaleExt(field.AddExt(a, b), half), field.MulExt(field.SubExt(a, b), u))
+			odd := field.MulExt(field.SubExt(a, b), field.ScaleExt(s, root))
+			values[i] = field.AddExt(field.ScaleExt(field.AddExt(a, b), half), odd)
 		}
 		s = field.SquareExt(s)
 	}
@@ -84,9 +103,10 @@ func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field
 		w, _ := field.RootOfUnity(log)
 		inverse, _ := field.Inverse(w)
 		next := make([]field.Ext, len(leaves))
+		folder := NewFolder(step)
 		for l, leaf := range leaves {
 			y := field.Pow(inverse, field.ReverseBits(uint64(leaf), log-step))
-			next[l] = Fold(values[l*arity:(l+1)*arity], step, field.ScaleExt(p.Betas[i], y))
+			next[l] = folder.Fold(values[l*arity:(l+1)*arity], field.ScaleExt(p.Betas[i], y))
 		}
 		if k := s.Entering(i + 1); k > 0 {
 			power := field.SquareExtTimes(p.Betas[i], step)

@@ -1,0 +1,154 @@
+package cpu
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
+
+// layer is a committed word and its tree.
+type layer struct {
+	s    *session
+	word []field.Ext
+	step int
+	tree *tree
+}
+
+// CommitLayer implements prover.Session. The layer refers to the word, which must outlive it.
+func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (prover.Layer, error) {
+	l := &layer{s: s, word: word.(*codeword).word, step: step}
+	shape := merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: 3 << step}})
+	var err error
+	l.tree, err = hashTree(s.ctx, s.arena, s.suite, shape, func(b []byte, _, first, last int) []byte {
+		return appendExts(b, l.word[first<<step:last<<step])
+	})
+	return l, err
+}
+
+func appendExts(b []byte, xs []field.Ext) []byte {
+	e := formats.Elements(b)
+	for _, x := range xs {
+		e = e.Append(uint64(x[0])).Append(uint64(x[1])).Append(uint64(x[2]))
+	}
+	return e
+}
+
+// Root implements prover.Layer.
+func (l *layer) Root() formats.Digest { return l.tree.root() }
+
+// Open implements prover.Layer.
+func (l *layer) Open(leaves, known []uint32) (formats.Opening, error) {
+	var o formats.Opening
+	k := 0
+	for _, leaf := range leaves {
+		for i := leaf << l.step; i < (leaf+1)<<l.step; i++ {
+			if k < len(known) && known[k] == i {
+				k++
+			} else {
+				o.Rows = appendExts(o.Rows, l.word[i:i+1])
+			}
+		}
+	}
+	o.Siblings = l.tree.siblings(leaves)
+	return o, nil
+}
+
+// Free implements prover.Layer.
+func (l *layer) Free() { l.tree.free(l.s.arena) }
+
+// Fold implements prover.Session.
+func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, entering prover.Codeword, power field.Ext) (prover.Codeword, error) {
+	in := word.(*codeword).word
+	log := logSize - step
+	out, err := buffer[field.Ext](s.arena, 1<<log)
+	if err != nil {
+		return nil, err
+	}
+	var add []field.Ext
+	if entering != nil {
+		add = entering.(*codeword).word
+	}
+	w, _ := field.RootOfUnity(logSize)
+	inverse, _ := field.Inverse(w)
+	arity := 1 << step
+	folder := fri.NewFolder(step)
+	err = parallel(s.ctx, len(out), 1<<10, func(_, first, last int) error {
+		values := make([]field.Ext, arity)
+		for i := first; i < last; i++ {
+			copy(values, in[i*arity:])
+			y := field.Pow(inverse, field.ReverseBits(uint64(i), log))
+			v := folder.Fold(values, field.ScaleExt(beta, y))
+			if add != nil {
+				v = field.AddExt(v, field.MulExt(power, add[i]))
+			}
+			out[i] = v
+		}
+		return nil
+	})
+	if err != nil {
+		release(s.arena, out)
+		return nil, err
+	}
+	return &codeword{s, out}, nil
+}
+
+// Final implements prover.Session.
+func (s *session) Final(word prover.Codeword, sched *fri.Schedule) ([]field.Ext, error) {
+	in := word.(*codeword).word
+	log := sched.Final + sched.LogBlowup
+	table := roots(log)
+	out := make([]field.Ext, 1<<sched.Final)
+	factor := field.InverseOfTwoPower(log)
+	column := make([]field.Element, len(in))
+	for c := range out[0] {
+		for i := range in {
+			column[i] = in[i][c]
+		}
+		inverse(column, table.inverse, 1)
+		for i, v := range column {
+			if i < len(out) {
+				out[i][c] = field.Mul(v, factor)
+			} else if v != 0 {
+				return nil, errors.New("the last word has too high a degree: a bug in the prover")
+			}
+		}
+	}
+	return out, nil
+}
+
+// Grind implements prover.Session: ranges are searched in order, so the lowest nonce of the first range that has one is the lowest of all.
+func (s *session) Grind(state formats.Digest, bits int) (uint64, error) {
+	if bits == 0 {
+		return 0, nil
+	}
+	const grain = 1 << 12
+	var (
+		mu   sync.Mutex
+		best = ^uint64(0)
+	)
+	stop := errors.New("found")
+	for base := uint64(0); ; base += 1 << 40 {
+		err := parallel(s.ctx, 1<<40, grain, func(_, first, last int) error {
+			for n := base + uint64(first); n < base+uint64(last); n++ {
+				if s.suite.Grind(&state, n)<<(64-bits) == 0 {
+					mu.Lock()
+					best = min(best, n)
+					mu.Unlock()
+					return stop
+				}
+			}
+			return nil
+		})
+		if err == stop {
+			return best, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package cpu_test
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/prover/cpu"
+	"github.com/ixprove/ixprove/systems/fibonacci"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/security"
+)
+
+// prove makes and verifies a proof.
+func prove(t testing.TB, pk *prover.ProvingKey, w *prover.Witness, o prover.Options) *prover.Result {
+	t.Helper()
+	o.Backend = cpu.Backend{}
+	r, err := prover.Prove(context.Background(), pk, w, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := verifier.ParseKey(pk.Encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verifier.Verify(key, r.Proof, verifier.Policy{Claims: w.Claims, Insecure: pk.Profile.Name == "dev"}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFibonacciUnderEveryProfile(t *testing.T) {
+	for _, p := range security.Profiles() {
+		t.Run(p.Name, func(t *testing.T) {
+			pk, err := prover.Keygen(context.Background(), fibonacci.System(), hash.Blake3{}, p, cpu.Backend{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			indices := []uint32{0, 1, 2, 90, 1000, 5, 77, 3}
+			for _, shards := range []int{1, 2, 5} {
+				w, err := fibonacci.Witness(indices, shards, p.MinLogHeight)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := prove(t, pk, w, prover.Options{})
+				again := prove(t, pk, w, prover.Options{Regenerate: true})
+				was := runtime.GOMAXPROCS(1)
+				single := prove(t, pk, w, prover.Options{})
+				runtime.GOMAXPROCS(was)
+				if !bytes.Equal(r.Proof, again.Proof) || !bytes.Equal(r.Proof, single.Proof) {
+					t.Fatal("the proof depends on how it was made")
+				}
+				t.Logf("%d shards: %d bytes, %d proven bits", shards, len(r.Proof), r.Report.ProvenBits)
+			}
+		})
+	}
+}

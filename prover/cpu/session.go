@@ -1,0 +1,378 @@
+// Package cpu is the portable backend: scalar Go on all cores, buffers outside the garbage-collected heap.
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/logup"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
+
+// Backend proves on the processors that GOMAXPROCS allows.
+type Backend struct{}
+
+// Name returns "cpu".
+func (Backend) Name() string { return "cpu" }
+
+// Open starts a session.
+func (Backend) Open(ctx context.Context, suite hash.Suite, logBlowup int) (prover.Session, error) {
+	return &session{ctx: ctx, suite: suite, logBlowup: logBlowup, arena: &arena{}, cosets: map[int]*cosets{}}, nil
+}
+
+type session struct {
+	ctx       context.Context
+	suite     hash.Suite
+	logBlowup int
+	arena     *arena
+	cosets    map[int]*cosets
+}
+
+// Close frees all buffers.
+func (s *session) Close() { s.arena.close() }
+
+// PeakBytes implements prover.Session.
+func (s *session) PeakBytes() int64 { return s.arena.peak }
+
+// matrix is columns on a trace domain in row order.
+type matrix struct {
+	s       *session
+	columns [][]field.Element
+}
+
+// Free gives the columns back.
+func (m *matrix) Free() {
+	for i, c := range m.columns {
+		release(m.s.arena, c)
+		m.columns[i] = nil
+	}
+}
+
+func (s *session) newMatrix(width, height int) (*matrix, error) {
+	m := &matrix{s, make([][]field.Element, width)}
+	for i := range m.columns {
+		var err error
+		if m.columns[i], err = s.arena.elements(height); err != nil {
+			m.Free()
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Trace implements prover.Session.
+func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (prover.Matrix, error) {
+	height := 1 << t.LogHeight
+	m, err := s.newMatrix(t.Columns(verifier.Main), height)
+	if err != nil {
+		return nil, err
+	}
+	grain := max(prover.RowAlign, min(1<<12, height/(4*workerCount())/prover.RowAlign*prover.RowAlign))
+	err = parallel(s.ctx, height, grain, func(_, first, last int) error {
+		if err := w.WriteRows(m.columns, first, last); err != nil {
+			return err
+		}
+		for i, c := range m.columns {
+			for r, v := range c[first:last] {
+				if v >= field.Modulus {
+					return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", i, first+r, uint64(v))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		m.Free()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Fixed implements prover.Session. The columns are used where they are.
+func (s *session) Fixed(columns [][]field.Element) (prover.Matrix, error) {
+	return &matrix{s, append([][]field.Element(nil), columns...)}, nil
+}
+
+func (s *session) cosetsOf(logHeight int) (*cosets, error) {
+	if c := s.cosets[logHeight]; c != nil {
+		return c, nil
+	}
+	c, err := newCosets(s.arena, logHeight, s.logBlowup)
+	if err == nil {
+		s.cosets[logHeight] = c
+	}
+	return c, err
+}
+
+// commitment is extended matrices and their tree.
+type commitment struct {
+	s        *session
+	matrices [][][]field.Element // matrix, column, point
+	levels   [][]int             // per tree level, the matrices in it
+	tree     *tree
+}
+
+// Commit implements prover.Session.
+func (s *session) Commit(t *merkle.Tree, traces []prover.Matrix) (prover.Commitment, error) {
+	return s.commit(t, traces, func(c *cosets, out, in, scratch []field.Element) { c.extendTrace(out, in, scratch) })
+}
+
+// CommitSlices implements prover.Session.
+func (s *session) CommitSlices(t *merkle.Tree, slices []prover.Matrix) (prover.Commitment, error) {
+	return s.commit(t, slices, func(c *cosets, out, in, _ []field.Element) { c.extend(out, in, 1) })
+}
+
+func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cosets, out, in, scratch []field.Element)) (prover.Commitment, error) {
+	c := &commitment{s: s, levels: make([][]int, len(t.Levels))}
+	ok := false
+	defer func() {
+		if !ok {
+			c.Free()
+		}
+	}()
+	for i, handle := range in {
+		m := handle.(*matrix)
+		n := len(m.columns[0])
+		log := log2(n)
+		for l := range t.Levels {
+			if t.Levels[l].LogRows == log+s.logBlowup {
+				c.levels[l] = append(c.levels[l], i)
+			}
+		}
+		co, err := s.cosetsOf(log)
+		if err != nil {
+			return nil, err
+		}
+		extended := make([][]field.Element, len(m.columns))
+		c.matrices = append(c.matrices, extended)
+		scratch := make([][]field.Element, workerCount())
+		err = parallel(s.ctx, len(m.columns), 1, func(worker, column, _ int) error {
+			if scratch[worker] == nil {
+				scratch[worker] = make([]field.Element, n)
+			}
+			out, err := s.arena.elements(n << s.logBlowup)
+			if err != nil {
+				return err
+			}
+			extended[column] = out
+			extend(co, out, m.columns[column], scratch[worker])
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.tree, err = hashTree(s.ctx, s.arena, s.suite, t, c.rows); err != nil {
+		return nil, err
+	}
+	ok = true
+	return c, nil
+}
+
+// rows appends rows of a tree level.
+func (c *commitment) rows(b []byte, level, first, last int) []byte {
+	var columns [][]field.Element
+	for _, i := range c.levels[level] {
+		columns = append(columns, c.matrices[i]...)
+	}
+	return gather(b, columns, first, last)
+}
+
+// Root implements prover.Commitment.
+func (c *commitment) Root() formats.Digest { return c.tree.root() }
+
+// Open implements prover.Commitment.
+func (c *commitment) Open(indices []uint32) (formats.Opening, error) {
+	var o formats.Opening
+	shape := c.tree.shape
+	for l := range shape.Levels {
+		last := -1
+		for _, i := range indices {
+			if at := int(i >> (shape.LogRows() - shape.Levels[l].LogRows)); at != last {
+				o.Rows = append(o.Rows, c.rows(nil, l, at, at+1)...)
+				last = at
+			}
+		}
+	}
+	o.Siblings = c.tree.siblings(indices)
+	return o, nil
+}
+
+// Free implements prover.Commitment.
+func (c *commitment) Free() {
+	for _, m := range c.matrices {
+		for i, column := range m {
+			release(c.s.arena, column)
+			m[i] = nil
+		}
+	}
+	if c.tree != nil {
+		c.tree.free(c.s.arena)
+	}
+}
+
+// extended returns the columns of a committed matrix, nil for none.
+func extended(c prover.Columns) [][]field.Element {
+	if c.In == nil {
+		return nil
+	}
+	return c.In.(*commitment).matrices[c.Index]
+}
+
+// Pin implements prover.Session.
+func (s *session) Pin(t *verifier.Table, main prover.Matrix, z, fold field.Ext) (prover.Matrix, field.Ext, error) {
+	m := main.(*matrix)
+	n := 1 << t.LogHeight
+	out, err := s.newMatrix(3, n)
+	if err != nil {
+		return nil, field.Ext{}, err
+	}
+	factors := make([]field.Ext, len(m.columns))
+	for i, p := 0, (field.Ext{1}); i < len(factors); i, p = i+1, field.MulExt(p, fold) {
+		factors[i] = p
+	}
+	weights, err := s.barycentric(t.LogHeight, z, 1)
+	if err != nil {
+		return nil, field.Ext{}, err
+	}
+	defer release(s.arena, weights)
+	err = parallel(s.ctx, n, 1<<10, func(_, first, last int) error {
+		combine(out.columns, m.columns, factors, first, last)
+		return nil
+	})
+	if err != nil {
+		return nil, field.Ext{}, err
+	}
+	var value field.Ext
+	for c := 2; c >= 0; c-- {
+		value = field.AddExt(field.MulX(value), inner(out.columns[c], weights))
+	}
+	return out, value, nil
+}
+
+// combine adds Σ factors[i]·columns[i] to three base columns, on some rows.
+func combine(out, columns [][]field.Element, factors []field.Ext, first, last int) {
+	for i, column := range columns {
+		f := factors[i]
+		for c := range f {
+			to, k := out[c][first:last], field.Lazy(f[c])
+			for r, v := range column[first:last] {
+				to[r] = field.Add(to[r], field.MulLazy(k, field.Lazy(v)).Canonical())
+			}
+		}
+	}
+}
+
+// Lookups implements prover.Session.
+func (s *session) Lookups(t *verifier.Table, fixed, main prover.Matrix, ch *logup.Challenges) (prover.Matrix, field.Ext, error) {
+	n, groups := 1<<t.LogHeight, len(t.Groups)
+	out, err := s.newMatrix(t.Columns(verifier.Aux), n)
+	if err != nil {
+		return nil, field.Ext{}, err
+	}
+	src := traceSource{main: main.(*matrix).columns, periodic: t.Periodic, height: n}
+	if fixed != nil {
+		src.fixed = fixed.(*matrix).columns
+	}
+	// First every group's fraction on every row, and each range's total; then the running sums.
+	p := compile(t.Circuit, lookupOutputs(t.Circuit))
+	type scratch struct {
+		*machine
+		fractions
+		numerators, denominators, products []field.Ext
+	}
+	machines := make([]*scratch, workerCount())
+	const grain = 1 << 10
+	totals := make([]field.Ext, (n+grain-1)/grain)
+	set := func(group, row int, v field.Ext) {
+		for c := range v {
+			out.columns[3*group+c][row] = v[c]
+		}
+	}
+	get := func(group, row int) (v field.Ext) {
+		for c := range v {
+			v[c] = out.columns[3*group+c][row]
+		}
+		return v
+	}
+	err = parallel(s.ctx, n, grain, func(worker, from, to int) error {
+		m := machines[worker]
+		if m == nil {
+			size := groups * rows
+			m = &scratch{machine: p.machine(), numerators: make([]field.Ext, size), denominators: make([]field.Ext, size), products: make([]field.Ext, size)}
+			machines[worker] = m
+		}
+		var total field.Ext
+		for first := from; first < to; first += rows {
+			count := min(rows, to-first)
+			block := src
+			block.first = first
+			p.run(m.machine, &block, count)
+			for g, group := range t.Groups {
+				m.fractions.evaluate(p, m.machine, group, ch, count)
+				copy(m.numerators[g*count:], m.numerator[:count])
+				copy(m.denominators[g*count:], m.denominator[:count])
+			}
+			if !field.BatchInverseExt(m.denominators[:groups*count], m.products) {
+				return errors.New("a lookup's denominator is zero: this happens with negligible probability, prove again with other claims")
+			}
+			for g := range groups {
+				for r := range count {
+					v := field.MulExt(m.numerators[g*count+r], m.denominators[g*count+r])
+					total = field.AddExt(total, v)
+					set(g, first+r, v)
+				}
+			}
+		}
+		totals[from/grain] = total
+		return nil
+	})
+	if err != nil {
+		out.Free()
+		return nil, field.Ext{}, err
+	}
+	var sum field.Ext
+	for _, v := range totals {
+		sum = field.AddExt(sum, v)
+	}
+	perRow := field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight))
+	starts := make([]field.Ext, len(totals))
+	var acc field.Ext
+	for i, v := range totals {
+		starts[i] = acc
+		count := min(grain, n-i*grain)
+		acc = field.SubExt(field.AddExt(acc, v), field.ScaleExt(perRow, field.Element(count)))
+	}
+	err = parallel(s.ctx, n, grain, func(_, from, to int) error {
+		acc := starts[from/grain]
+		for row := from; row < to; row++ {
+			for g := range groups {
+				v := get(g, row)
+				set(g, row, acc)
+				acc = field.AddExt(acc, v)
+			}
+			acc = field.SubExt(acc, perRow)
+		}
+		return nil
+	})
+	return out, sum, err
+}
+
+// Quotient implements prover.Session.
+func (s *session) Quotient(t *verifier.Table, fixed, main, aux prover.Columns, ch *logup.Challenges, sum, delta field.Ext) (prover.Matrix, error) {
+	columns, err := quotient(s.ctx, s.arena, &quotientJob{
+		t: t, fixed: extended(fixed), main: extended(main), aux: extended(aux), ch: ch,
+		perRow: field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight)), logBlowup: s.logBlowup,
+	}, delta)
+	if err != nil {
+		return nil, err
+	}
+	return &matrix{s, columns}, nil
+}
