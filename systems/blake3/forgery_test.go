@@ -614,7 +614,7 @@ func arithmetic(t *testing.T, checker *tracecheck.Checker, seen refused) {
 		if column < 4 {
 			want = nil
 			for g := range 8 {
-				want = append(want, "G"+string(rune('0'+g))+" "+name)
+				want = append(want, "G"+strconv.Itoa(g)+" "+name)
 			}
 		}
 		seen.mustFail(t, checker, f, want...)
