@@ -273,7 +273,9 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-func resize(b []byte, n int) []byte { return append(append([]byte(nil), b...), make([]byte, 128)...)[:n] }
+func resize(b []byte, n int) []byte {
+	return append(append([]byte(nil), b...), make([]byte, 128)...)[:n]
+}
 
 // TestFlippedBytes changes each byte of rows, siblings and root: all lead to another root.
 func TestFlippedBytes(t *testing.T) {
