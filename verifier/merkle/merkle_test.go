@@ -128,7 +128,7 @@ func TestAllSubsets(t *testing.T) {
 		top := tree.LogRows()
 		for _, indices := range subsets(top) {
 			proof := n.open(indices)
-			if got := tree.RowBytes(indices); got != len(proof.Rows) {
+			if got := tree.RowBytes(indices); got != uint64(len(proof.Rows)) {
 				t.Fatalf("%s %v: %d bytes of rows, want %d", name, indices, got, len(proof.Rows))
 			}
 			if got := tree.SiblingCount(indices); 32*got != len(proof.Siblings) {
