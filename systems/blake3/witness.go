@@ -52,15 +52,15 @@ func witness(files [][]byte, minLogHeight int, arrange func(*tree) ([][]table, e
 	if len(files) == 0 {
 		return nil, &formats.Error{Class: formats.Invalid, Place: Name, What: "there is no file to claim the digest of"}
 	}
-	total := 0
+	total := uint64(0)
 	for i, f := range files {
-		if total += len(f); len(f) > MaxBytes || total > MaxBytes {
-			e := (&formats.Error{Class: formats.Limit, Place: "file " + strconv.Itoa(i), What: "the files are too long"}).Mismatch(MaxBytes, uint64(total))
+		if total += uint64(len(f)); total > MaxBytes {
+			e := (&formats.Error{Class: formats.Limit, Place: "file " + strconv.Itoa(i), What: "the files are too long"}).Mismatch(MaxBytes, total)
 			e.Expected, e.Next = "at most "+e.Expected+" bytes", "claim them in several proofs"
 			return nil, e
 		}
 	}
-	t := tree{chunks: make([]compression, 0, total/blake3.BlockSize+len(files))}
+	t := tree{chunks: make([]compression, 0, int(total)/blake3.BlockSize+len(files))}
 	claims := make([]formats.Claim, len(files))
 	for i, f := range files {
 		cv := t.hash(f, 0, blake3.Root)
