@@ -115,19 +115,14 @@ func (s *Shape) addTree(key *Key, kind Kind, tables []int) {
 		matrices = append(matrices, merkle.Matrix{LogRows: s.Tables[i].LogHeight + key.Profile.LogBlowup, Width: s.Tables[i].Columns(kind)})
 	}
 	t.Tree = merkle.NewTree(key.Suite, matrices)
-	for i, m := range matrices {
-		p := place{}
+	offsets := make([]int, len(t.Levels)) // bytes of each level's row so far
+	for _, m := range matrices {
 		for l := range t.Levels {
 			if t.Levels[l].LogRows == m.LogRows {
-				p.level = l
+				t.places = append(t.places, place{l, offsets[l]})
+				offsets[l] += m.Width * formats.ElementBytes
 			}
 		}
-		for _, before := range matrices[:i] {
-			if before.LogRows == m.LogRows {
-				p.offset += before.Width * formats.ElementBytes
-			}
-		}
-		t.places = append(t.places, p)
 	}
 	s.Trees = append(s.Trees, t)
 }
@@ -171,7 +166,7 @@ func CheckTables(key *Key, shard int, raw []formats.Table) ([]Table, error) {
 	tables := make([]Table, len(raw))
 	for i, t := range raw {
 		place := place + ", table " + strconv.Itoa(i)
-		if int(t.Circuit) >= len(key.Circuits) {
+		if uint64(t.Circuit) >= uint64(len(key.Circuits)) {
 			e := rejected("P-12", place, "the circuit does not exist").Mismatch(uint64(len(key.Circuits)), uint64(t.Circuit))
 			e.Expected = "less than " + e.Expected
 			return nil, e

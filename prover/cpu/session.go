@@ -125,7 +125,7 @@ func (s *session) Commit(t *merkle.Tree, traces []prover.Matrix) (prover.Commitm
 
 // CommitSlices implements prover.Session.
 func (s *session) CommitSlices(t *merkle.Tree, slices []prover.Matrix) (prover.Commitment, error) {
-	return s.commit(t, slices, func(c *cosets, out, in, _ []field.Element) { c.extend(out, in, 1) })
+	return s.commit(t, slices, func(c *cosets, out, in, _ []field.Element) { c.extend(out, in) })
 }
 
 func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cosets, out, in, scratch []field.Element)) (prover.Commitment, error) {

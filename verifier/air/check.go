@@ -219,7 +219,7 @@ func checkConstraints(c *Circuit, _ []formats.Channel, logBlowup, _ int) *format
 	}
 	for i, id := range c.Constraints {
 		place := ", constraint " + strconv.Itoa(i)
-		if int(id) >= len(c.Nodes) {
+		if uint64(id) >= uint64(len(c.Nodes)) {
 			e := invalid("K-8", place, "the constraint is no node").Mismatch(uint64(len(c.Nodes)), uint64(id))
 			e.Expected = "less than " + e.Expected
 			return e
@@ -243,7 +243,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 	for i := range c.Lookups {
 		l := &c.Lookups[i]
 		place := ", lookup " + strconv.Itoa(i)
-		if int(l.Channel) >= len(channels) {
+		if uint64(l.Channel) >= uint64(len(channels)) {
 			e := invalid("K-9", place, "the channel does not exist").Mismatch(uint64(len(channels)), uint64(l.Channel))
 			e.Expected = "less than " + e.Expected
 			return e
@@ -253,7 +253,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 				Mismatch(uint64(want), uint64(len(l.Args)))
 		}
 		for _, id := range append([]uint32{l.Multiplicity}, l.Args...) {
-			if int(id) >= len(c.Nodes) {
+			if uint64(id) >= uint64(len(c.Nodes)) {
 				e := invalid("K-9", place, "an argument is no node").Mismatch(uint64(len(c.Nodes)), uint64(id))
 				e.Expected = "less than " + e.Expected
 				return e
