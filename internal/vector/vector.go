@@ -1,0 +1,176 @@
+// Package vector does the CPU prover's arithmetic on vectors of Goldilocks elements: element-wise operations, sums of products, products in the cubic extension, and
+// number-theoretic transforms. On amd64 with AVX2 or AVX-512 (F, BW, DQ, VL, IFMA) it uses kernels that the module in asm generates; elsewhere, and under the build tag purego, the portable twins
+// in *_generic.go, which the tests compare with every kernel.
+//
+// Unless said otherwise, elements are canonical, and a destination may be one of the operands but must not overlap one otherwise. Lengths are any; kernels do whole registers and the twins
+// the rest. Wrong lengths panic like an index out of range: they are the caller's bug. Not audited; nothing here runs in constant time.
+package vector
+
+import "github.com/ixprove/ixprove/verifier/field"
+
+// Add sets dst[i] = a[i] + b[i] for the length of dst.
+func Add(dst, a, b []field.Element) { add(dst, a[:len(dst)], b[:len(dst)]) }
+
+// Sub sets dst[i] = a[i] - b[i] for the length of dst.
+func Sub(dst, a, b []field.Element) { sub(dst, a[:len(dst)], b[:len(dst)]) }
+
+// Mul sets dst[i] = a[i]·b[i] for the length of dst. The operands may be any representatives.
+func Mul(dst, a, b []field.Element) { mul(dst, a[:len(dst)], b[:len(dst)]) }
+
+// Scale sets dst[i] = k·a[i] for the length of dst. The operands may be any representatives.
+func Scale(dst, a []field.Element, k field.Element) { scale(dst, a[:len(dst)], k) }
+
+// Block is the rows that Ext holds.
+const Block = 64
+
+// Ext is up to Block elements of E, one coordinate after the other.
+type Ext [3][Block]field.Element
+
+// MulExt sets dst[i] = a[i]·b[i] in E for i < n <= Block.
+func MulExt(dst, a, b *Ext, n int) { mulExt(dst, a, b, n) }
+
+// AddExt sets dst[i] = a[i] + b[i] in E for i < n.
+func AddExt(dst, a, b *Ext, n int) {
+	for c := range dst {
+		Add(dst[c][:n], a[c][:], b[c][:])
+	}
+}
+
+// SubExt sets dst[i] = a[i] - b[i] in E for i < n.
+func SubExt(dst, a, b *Ext, n int) {
+	for c := range dst {
+		Sub(dst[c][:n], a[c][:], b[c][:])
+	}
+}
+
+// ScaleExt sets dst[i] = a[i]·s[i] for s in F and i < n.
+func ScaleExt(dst, a *Ext, s []field.Element, n int) {
+	for c := range dst {
+		Mul(dst[c][:n], a[c][:], s)
+	}
+}
+
+// Fill sets the first n elements to v.
+func (x *Ext) Fill(v field.Ext, n int) {
+	for c := range x {
+		row := x[c][:n]
+		for i := range row {
+			row[i] = v[c]
+		}
+	}
+}
+
+// At is element i.
+func (x *Ext) At(i int) field.Ext { return field.Ext{x[0][i], x[1][i], x[2][i]} }
+
+// Set makes v element i.
+func (x *Ext) Set(i int, v field.Ext) { x[0][i], x[1][i], x[2][i] = v[0], v[1], v[2] }
+
+// InverseExt replaces the first n elements of each block by their inverses (Montgomery's trick across the blocks, then across the elements of one). scratch
+// is at least as long as x. It reports false, leaving x unspecified, when an element is zero.
+func InverseExt(x, scratch []Ext, n int) bool {
+	if len(x) == 0 || n == 0 {
+		return true
+	}
+	// scratch[k] is the product of blocks 0 to k.
+	scratch[0] = x[0]
+	for k := 1; k < len(x); k++ {
+		MulExt(&scratch[k], &scratch[k-1], &x[k], n)
+	}
+	var flat, prefixes [Block]field.Ext
+	last := &scratch[len(x)-1]
+	for i := range n {
+		flat[i] = last.At(i)
+	}
+	if !field.BatchInverseExt(flat[:n], prefixes[:]) {
+		return false
+	}
+	var inverse Ext
+	for i := range n {
+		inverse.Set(i, flat[i])
+	}
+	for k := len(x) - 1; k > 0; k-- {
+		MulExt(&scratch[k], &inverse, &scratch[k-1], n)
+		MulExt(&inverse, &inverse, &x[k], n)
+		x[k] = scratch[k]
+	}
+	x[0] = inverse
+	return true
+}
+
+// limbs is the number of 22-bit limbs that a factor of a sum of products is cut into: products with 32-bit halves then add up without carries.
+const (
+	limbs    = 3
+	limbBits = 22
+	limbMask = 1<<limbBits - 1
+)
+
+// coefficientWords is the number of words of a coefficient's limbs: three coordinates, each for the lower and the upper half of the other factor.
+const coefficientWords = 3 * 2 * limbs
+
+// maxTerms is the number of columns whose sum cannot overflow.
+const maxTerms = 512
+
+// Coefficients are factors in E, prepared for Combine.
+type Coefficients struct {
+	values []field.Ext
+	table  []uint64
+}
+
+// NewCoefficients prepares factors.
+func NewCoefficients(values []field.Ext) *Coefficients {
+	k := &Coefficients{values: values, table: make([]uint64, 0, coefficientWords*len(values))}
+	for _, v := range values {
+		for _, c := range v {
+			for _, half := range [...]field.Element{c, field.Mul(c, 1<<32)} {
+				h := uint64(half)
+				k.table = append(k.table, h&limbMask, h>>limbBits&limbMask, h>>(2*limbBits))
+			}
+		}
+	}
+	return k
+}
+
+// Len is the number of factors.
+func (k *Coefficients) Len() int { return len(k.values) }
+
+// Combine adds Σ k_j·columns[j][first + i] to out[0..2][i], for i below the length of out. There are as many columns as factors, which may be any representatives. out overlaps no
+// column.
+func Combine(out [3][]field.Element, k *Coefficients, columns [][]field.Element, first int) {
+	n := len(out[0])
+	out[1], out[2] = out[1][:n], out[2][:n]
+	columns = columns[:k.Len()]
+	if n == 0 {
+		return
+	}
+	for _, c := range columns {
+		_ = c[first : first+n]
+	}
+	for from := 0; from < len(columns); from += maxTerms {
+		to := min(from+maxTerms, len(columns))
+		combine(out, &Coefficients{k.values[from:to], k.table[from*coefficientWords : to*coefficientWords]}, columns[from:to], first)
+	}
+}
+
+// WeightRows is the most rows that Weights hold.
+const WeightRows = 512
+
+// Weights are factors in E, one a row, prepared for Dot.
+type Weights struct {
+	values []field.Ext
+	planes [3][limbs][WeightRows]uint64
+}
+
+// Set prepares at most WeightRows factors. It keeps the slice.
+func (w *Weights) Set(values []field.Ext) {
+	w.values = values[:min(len(values), WeightRows)]
+	for i, v := range w.values {
+		for c, x := range v {
+			p := &w.planes[c]
+			p[0][i], p[1][i], p[2][i] = uint64(x)&limbMask, uint64(x)>>limbBits&limbMask, uint64(x)>>(2*limbBits)
+		}
+	}
+}
+
+// Dot returns Σ weights[i]·column[i]. The column is as long as the weights.
+func (w *Weights) Dot(column []field.Element) field.Ext { return dot(w, column[:len(w.values)]) }
