@@ -61,7 +61,7 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 		}
 		defer release(a, j.out[c])
 	}
-	machines := make([]*quotientMachine, workerCount())
+	machines := make([]*quotientMachine, maxWorkers)
 	grain := min(rows, n)
 	err = parallel(ctx, n<<log, grain, func(worker, first, last int) error {
 		if machines[worker] == nil {

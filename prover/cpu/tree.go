@@ -37,7 +37,7 @@ func hashTree(ctx context.Context, a *arena, suite hash.Suite, shape *merkle.Tre
 			l = &shape.Levels[level]
 		}
 		at := level
-		buffers := make([][]byte, workerCount())
+		buffers := make([][]byte, maxWorkers)
 		err = parallel(ctx, len(digests), hashGrain, func(worker, first, last int) error {
 			if l != nil {
 				buffers[worker] = write(buffers[worker][:0], at, first, last)
