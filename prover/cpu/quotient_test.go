@@ -7,19 +7,22 @@ import (
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
-	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
-// commit extends and commits to matrices of one height.
-func commit(t *testing.T, s *session, logHeight int, m ...prover.Matrix) prover.Commitment {
-	t.Helper()
+// treeOf is the tree over the extensions of matrices of one height.
+func treeOf(s *session, logHeight int, m ...prover.Matrix) *merkle.Tree {
 	var shapes []merkle.Matrix
 	for _, x := range m {
 		shapes = append(shapes, merkle.Matrix{LogRows: logHeight + s.logBlowup, Width: len(x.(*matrix).columns)})
 	}
-	c, err := s.Commit(merkle.NewTree(hash.Blake3{}, shapes), m)
+	return merkle.NewTree(s.suite, shapes)
+}
+
+func commit(t *testing.T, s *session, logHeight int, m ...prover.Matrix) prover.Commitment {
+	t.Helper()
+	c, err := s.Commit(treeOf(s, logHeight, m...), m)
 	if err != nil {
 		t.Fatal(err)
 	}
