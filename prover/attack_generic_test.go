@@ -262,7 +262,7 @@ func TestDeclaredHeights(t *testing.T) {
 			typed(t, err, name)
 			used := int(after.TotalAlloc - before.TotalAlloc)
 			t.Logf("%s: %d bytes of proof, %d allocated: %v", name, len(data), used, err)
-			if used > 200*len(data) {
+			if used > 100*len(data) {
 				t.Errorf("%s: %d bytes allocated for %d bytes of proof", name, used, len(data))
 			}
 		}
