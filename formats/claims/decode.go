@@ -11,8 +11,8 @@ import (
 	"github.com/ixprove/ixprove/formats"
 )
 
-// maxDepth is deeper than any claims file: the file, its claims, a claim, its arguments.
-const maxDepth = 4
+// maxDepth is one more than a claims file needs: the file, its claims, a claim, its arguments.
+const maxDepth = 5
 
 // Decode reads a claims file. An error is a *formats.Error of class Limit, Malformed, or, for another format or version, Incompatible.
 func Decode(data []byte) (*File, error) {
