@@ -174,7 +174,6 @@ func TestProofChecks(t *testing.T) {
 		{"P-29", "a row more", "toy", func(p *formats.Proof) { o := &p.Shards[0].Trees[1]; o.Rows = append(o.Rows, o.Rows...) }},
 		{"P-29", "an element less", "toy", func(p *formats.Proof) { o := &p.Shards[0].Trees[0]; o.Rows = o.Rows[8:] }},
 		{"P-29", "no row", "toy", func(p *formats.Proof) { p.Shards[0].Trees[3].Rows = nil }},
-		{"P-29", "another layer root", "toy", func(p *formats.Proof) { p.Shards[0].LayerRoot[0][5]++ }},
 		{"P-30", "a sibling less", "toy", func(p *formats.Proof) { o := &p.Shards[0].Trees[1]; o.Siblings = o.Siblings[32:] }},
 		{"P-30", "no sibling", "toy", func(p *formats.Proof) { p.Shards[0].Trees[2].Siblings = nil }},
 		{"P-30", "a sibling more", "toy", func(p *formats.Proof) {
@@ -431,7 +430,7 @@ func TestDegenerateShapes(t *testing.T) {
 	quiet := func(log int) prover.Table {
 		return prover.Table{Circuit: circuitQuiet, LogHeight: log, Trace: newTrace(2, log)}
 	}
-	w := toyWitness(2)
+	w := toyWitness(3)
 	w.Shards[2].Tables = []prover.Table{quiet(1)}
 	for _, tables := range [][]prover.Table{{quiet(1)}, {quiet(3), quiet(3)}, {quiet(6), quiet(6), quiet(6)}, {quiet(7), quiet(1)}, {quiet(2), quiet(1)}} {
 		w.Shards[2].Tables = tables

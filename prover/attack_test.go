@@ -29,7 +29,7 @@ var samples = sync.OnceValue(func() map[string]*sample {
 	toyKey := keygen(t, toy(), hash.Blake3{})
 	for _, s := range []*sample{
 		{name: "toy", pk: toyKey, witness: toyWitness(1)},
-		{name: "shards", pk: toyKey, witness: toyWitness(2)},
+		{name: "shards", pk: toyKey, witness: toyWitness(3)},
 		{name: "fibonacci", pk: keygen(t, fibonacci.System(), hash.Blake3{}), witness: fibonacciWitness(t)},
 	} {
 		s.data = proveWith(t, cpu.Backend{}, s.pk, s.witness)

@@ -21,6 +21,7 @@ type hooks struct {
 	root     func(c *plainCommit, honest formats.Digest) formats.Digest // what is said to be the root
 	open     func(c *plainCommit, indices []uint32) []uint32            // what is opened instead
 	pin      func(t *verifier.Table, value field.Ext) field.Ext         // the value that is sent
+	pinned   func(t *verifier.Table, m *plainMatrix) *plainMatrix       // the trace that is pinned
 	lookups  func(s *plain, t *verifier.Table, ch *logup.Challenges, m prover.Matrix, sum field.Ext) (prover.Matrix, field.Ext)
 	quotient func(s *plain, t *verifier.Table, main prover.Columns) prover.Columns // the trace that the quotient is computed from
 	slices   func(s *plain, slices []prover.Matrix) []prover.Matrix
@@ -273,6 +274,9 @@ func (plainPin) Free() {}
 
 func (s *plain) Pin(t *verifier.Table, main prover.Matrix, z, fold field.Ext) (prover.Matrix, field.Ext, error) {
 	m := main.(*plainMatrix)
+	if s.pinned != nil {
+		m = s.pinned(t, m)
+	}
 	values := valueAt(m.in.matrices[m.index], m.log+s.logBlowup, z)
 	var value field.Ext
 	for c := len(values) - 1; c >= 0; c-- {

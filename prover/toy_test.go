@@ -106,23 +106,28 @@ func elements(values ...uint64) (e formats.Elements) {
 	return e
 }
 
-// toyWitness claims two steps of ladders and two squares, in one shard or in two.
+// toyWitness claims two steps of ladders and two squares, in one shard or in three.
 func toyWitness(shards int) *prover.Witness {
+	return toyWitnessOf(shards, func(x int) (field.Element, int) { return field.Element(x), x })
+}
+
+// toyWitnessOf takes digits as a prover would have them: for each of 0 to 15 the value in the ladders and the row of the fixed table that supplies it.
+func toyWitnessOf(shards int, digit func(int) (value field.Element, row int)) *prover.Witness {
 	w := &prover.Witness{}
 	uses := newTrace(1, rangeLog)
 	ladder := func(log, answer int) writer {
 		t := newTrace(4, log)
 		a := field.Element(1)
 		for r := range 1 << log {
-			x := field.Element(r * 7 % 16)
+			x, row := digit(r * 7 % 16)
 			if r == 1<<log-1 {
-				x = 0
-				uses[0][x]++ // the push of the last row
+				x, row = digit(0)
+				uses[0][row]++ // the push of the last row
 			}
 			t[0][r], t[1][r], t[2][r] = field.Element(r), a, x
-			uses[0][x]++
+			uses[0][row]++
 			if r%4 == 3 {
-				uses[0][x]++
+				uses[0][row]++
 			}
 			if r == answer {
 				t[3][r] = 1
@@ -130,7 +135,7 @@ func toyWitness(shards int) *prover.Witness {
 			}
 			if r%4 == 3 {
 				a = field.Add(a, a)
-			} else {
+			} else { // a digit, and 1 before odd rows
 				a = field.Add(a, field.Add(x, field.Element((r+1)%2)))
 			}
 		}

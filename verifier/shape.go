@@ -84,16 +84,17 @@ type Shape struct {
 
 // NewShape derives the shape of a shard from checked tables, at least one.
 func NewShape(key *Key, tables []Table) *Shape {
+	// A table takes 3 bytes of a proof, so what is kept of it is counted before it is made.
 	s := &Shape{Tables: tables}
-	var heights []int
+	heights := make([]int, len(tables))
 	for i := range tables {
-		heights = append(heights, tables[i].LogHeight)
+		heights[i] = tables[i].LogHeight
 		if tables[i].FixedColumns() > 0 {
 			s.addTree(key, Fixed, []int{i})
 		}
 	}
 	for _, k := range []Kind{Main, Aux, Quotient} {
-		var in []int
+		in := make([]int, 0, len(tables))
 		for i := range tables {
 			if tables[i].Columns(k) > 0 {
 				in = append(in, i)
@@ -109,10 +110,10 @@ func NewShape(key *Key, tables []Table) *Shape {
 }
 
 func (s *Shape) addTree(key *Key, kind Kind, tables []int) {
-	t := Tree{Kind: kind, Tables: tables}
-	var matrices []merkle.Matrix
-	for _, i := range tables {
-		matrices = append(matrices, merkle.Matrix{LogRows: s.Tables[i].LogHeight + key.Profile.LogBlowup, Width: s.Tables[i].Columns(kind)})
+	t := Tree{Kind: kind, Tables: tables, places: make([]place, 0, len(tables))}
+	matrices := make([]merkle.Matrix, len(tables))
+	for k, i := range tables {
+		matrices[k] = merkle.Matrix{LogRows: s.Tables[i].LogHeight + key.Profile.LogBlowup, Width: s.Tables[i].Columns(kind)}
 	}
 	t.Tree = merkle.NewTree(key.Suite, matrices)
 	offsets := make([]int, len(t.Levels)) // bytes of each level's row so far
@@ -218,7 +219,7 @@ const modulus uint64 = formats.Modulus
 func Security(shapes []*Shape, claims int) security.Shape {
 	s := security.Shape{Claims: claims}
 	for _, shape := range shapes {
-		var tables []security.Table
+		tables := make([]security.Table, 0, len(shape.Tables))
 		for i := range shape.Tables {
 			t := &shape.Tables[i]
 			points := 1

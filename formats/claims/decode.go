@@ -11,8 +11,8 @@ import (
 	"github.com/ixprove/ixprove/formats"
 )
 
-// maxDepth is deeper than any claims file: the file, its claims, a claim, its arguments.
-const maxDepth = 4
+// maxDepth is one more than a claims file needs: the file, its claims, a claim, its arguments.
+const maxDepth = 5
 
 // Decode reads a claims file. An error is a *formats.Error of class Limit, Malformed, or, for another format or version, Incompatible.
 func Decode(data []byte) (*File, error) {
@@ -140,7 +140,7 @@ const (
 )
 
 // object reads the fields of an object.
-func (n *node) object(place string, fields map[string]field, unknown bool) error {
+func (n *node) object(place string, fields map[string]field, refuseUnknown bool) error {
 	if n.kind != dict {
 		return n.mismatch(place, string(dict))
 	}
@@ -155,7 +155,7 @@ func (n *node) object(place string, fields map[string]field, unknown bool) error
 		v := &n.items[i]
 		f, known := fields[v.key]
 		if !known {
-			if unknown == refuse {
+			if refuseUnknown {
 				return malformed(inside(v.key), v.end, "the field is unknown", "one of "+keys(fields), strconv.Quote(v.key))
 			}
 			continue

@@ -169,17 +169,12 @@ func newInstance(t *testing.T, r *rand.Rand, logHeight, degree, lookups int) *in
 			b.Pull(channels[arity], mult, args...)
 		}
 	}
-	blowup := 1
-	for 1<<blowup+1 < degree {
-		blowup++
-	}
+	blowup := max(1, log2(degree-1))
 	key, err := s.Compile("blake3", formats.Profile{LogBlowup: uint8(blowup)}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if degree >= 2 { // exactly this many slices, rather than the cheapest
-		key.Circuits[0].Degree = max(key.Circuits[0].Degree, uint8(degree))
-	}
+	key.Circuits[0].Degree = uint8(degree) // rather than the cheapest
 	c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, blowup, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -223,17 +218,18 @@ func (x *instance) row(i int) *air.Point {
 func (x *instance) point(z field.Ext) *air.Point {
 	h := x.table.LogHeight
 	next := field.ScaleExt(z, root(h))
-	at := func(columns [][]field.Element, z field.Ext) (out []field.Ext) {
+	at := func(columns [][]field.Element) (here, below []field.Ext) {
 		for _, c := range columns {
-			u := field.SquareExtTimes(z, h-log2(len(c))) // a shorter column is periodic
-			out = append(out, hornerExt(interpolate(c), u))
+			f, k := interpolate(c), h-log2(len(c)) // a shorter column is periodic
+			here = append(here, hornerExt(f, field.SquareExtTimes(z, k)))
+			below = append(below, hornerExt(f, field.SquareExtTimes(next, k)))
 		}
-		return out
+		return here, below
 	}
-	p := &air.Point{
-		Main: at(x.main, z), NextMain: at(x.main, next), Fixed: at(x.fixed, z), NextFixed: at(x.fixed, next),
-		Periodic: at(x.periodic, z), NextPeriodic: at(x.periodic, next),
-	}
+	p := &air.Point{}
+	p.Main, p.NextMain = at(x.main)
+	p.Fixed, p.NextFixed = at(x.fixed)
+	p.Periodic, p.NextPeriodic = at(x.periodic)
 	unit := make([]field.Element, 1<<h)
 	unit[0] = 1
 	p.First = hornerExt(interpolate(unit), z)

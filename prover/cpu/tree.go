@@ -75,8 +75,9 @@ const hashGrain = 64
 func (t *tree) root() formats.Digest { return t.levels[0][0] }
 
 func (t *tree) free(a *arena) {
-	for _, l := range t.levels {
+	for i, l := range t.levels {
 		release(a, l)
+		t.levels[i] = nil // another buffer may take its place
 	}
 }
 

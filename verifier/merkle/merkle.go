@@ -32,8 +32,12 @@ type Matrix struct{ LogRows, Width int }
 // NewTree is the tree over the matrices in their order. There must be at least one; heights are at most 2^32 rows.
 func NewTree(suite hash.Suite, matrices []Matrix) *Tree {
 	t := &Tree{suite: suite}
+	var count [33]int
+	for _, m := range matrices {
+		count[m.LogRows]++
+	}
 	for log := 32; log >= 0; log-- {
-		l := Level{LogRows: log}
+		l := Level{LogRows: log, Widths: make([]int, 0, count[log])}
 		for _, m := range matrices {
 			if m.LogRows == log {
 				l.Widths = append(l.Widths, m.Width)

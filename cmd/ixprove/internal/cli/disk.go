@@ -28,6 +28,9 @@ func (realDisk) temporary(folder string) (file, error) { return os.CreateTemp(fo
 
 // write makes a file appear whole: a temporary file beside it, synced, then renamed. What is there already and is no regular file, such as a device, is written to as it is.
 func (t *tool) write(path string, data []byte) (err error) {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
 	defer func() {
 		if err != nil {
 			err = cannotWrite(path, err)
@@ -57,9 +60,6 @@ func (t *tool) write(path string, data []byte) (err error) {
 		err = os.Chmod(f.Name(), 0o644)
 	}
 	if err == nil {
-		err = t.ctx.Err()
-	}
-	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
@@ -70,6 +70,9 @@ func (t *tool) write(path string, data []byte) (err error) {
 
 // writable finds out whether write could succeed, before long work is done for nothing.
 func (t *tool) writable(path string) error {
+	if path == stream {
+		return usageError("--output", "standard output is for the result", "the name of a file", path, "")
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
 			return cannotWrite(path, errors.New("this is a folder"))

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/ixprove/ixprove/formats"
 )
@@ -117,7 +119,7 @@ func classify(err error) *failure {
 	case errors.As(err, &e):
 		return &failure{classExit[e.Class], e.Class.String(), *e}
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, classInterrupted, detail{Place: "program", What: "interrupted, nothing was written", Next: "give the same command again"}}
+		return &failure{exitInterrupted, classInterrupted, detail{Place: "program", What: "the work was stopped and nothing was written", Next: "give the same command again"}}
 	case errors.Is(err, syscall.ENOMEM):
 		return &failure{exitResource, classMemory, detail{Place: "prover", What: "the system refused memory", Got: err.Error(), Next: "see prove --plan; prove in more shards with --memory"}}
 	}
@@ -130,12 +132,22 @@ func (f *failure) text(w io.Writer) {
 	if f.Check != "" {
 		where = f.Check + ", " + where
 	}
-	fmt.Fprintf(w, "ixprove: %s: %s (%s)\n", f.class, f.What, where)
+	fmt.Fprintf(w, "ixprove: %s: %s (%s)\n", f.class, printable(f.What), printable(where))
 	for _, line := range []struct{ label, text string }{{"expected", f.Expected}, {"got", f.Got}, {"next", f.Next}} {
 		if line.text != "" {
-			fmt.Fprintf(w, "  %-9s %s\n", line.label, line.text)
+			fmt.Fprintf(w, "  %-9s %s\n", line.label, printable(line.text))
 		}
 	}
+}
+
+// printable keeps what a file says from commanding a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }
 
 // errorObject is the error as JSON.

@@ -74,9 +74,9 @@ func newKeyObject(key *verifier.Key) keyObject {
 
 // String is the key for people.
 func (k keyObject) String() string {
-	s := k.Digest + " (" + k.System + ", " + k.Profile
-	if k.BuiltIn {
-		s += ", built in"
+	s := k.Digest + ", " + k.System + " " + k.Profile
+	if !k.BuiltIn {
+		s += ", not built in"
 	}
-	return s + ")"
+	return s
 }

@@ -70,5 +70,18 @@ func bar(w io.Writer) (show func(prover.Event), end func()) {
 		b.Describe(label)
 		b.Set(min(e.Done, total-1)) // the end is for end
 	}
-	return show, func() { b.Finish() }
+	stop := make(chan struct{})
+	go func() { // the time goes on while a long step does
+		tick := time.NewTicker(time.Second / 2)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				b.RenderBlank()
+			}
+		}
+	}()
+	return show, func() { close(stop); b.Finish() }
 }
