@@ -100,19 +100,16 @@ func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, 
 // Final implements prover.Session.
 func (s *session) Final(word prover.Codeword, sched *fri.Schedule) ([]field.Ext, error) {
 	in := word.(*codeword).word
-	log := sched.Final + sched.LogBlowup
-	table := roots(log)
 	out := make([]field.Ext, 1<<sched.Final)
-	factor := field.InverseOfTwoPower(log)
 	column := make([]field.Element, len(in))
 	for c := range out[0] {
 		for i := range in {
 			column[i] = in[i][c]
 		}
-		inverse(column, table.inverse, 1)
+		coefficients(column)
 		for i, v := range column {
 			if i < len(out) {
-				out[i][c] = field.Mul(v, factor)
+				out[i][c] = v
 			} else if v != 0 {
 				return nil, errors.New("the last word has too high a degree: a bug in the prover")
 			}

@@ -3,8 +3,10 @@ package cpu
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/internal/vector"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"
@@ -21,7 +23,7 @@ type quotientJob struct {
 	parts            int
 	program          *program
 	next             []uint32
-	table            *transforms
+	twiddles         []field.Element   // of the trace domain
 	periodic         [][]field.Element // per slab and periodic column, its values in natural order
 	out              [3][]field.Element
 }
@@ -49,7 +51,7 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 	for i := range j.next {
 		j.next[i] = uint32(field.ReverseBits((field.ReverseBits(uint64(i), h)+1)&uint64(n-1), h))
 	}
-	j.table = roots(h)
+	j.twiddles = twiddles(h)
 	for s := range j.parts {
 		for _, values := range t.Periodic {
 			j.periodic = append(j.periodic, periodicOnSlab(values, h, j.shift(s)))
@@ -72,7 +74,7 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 	if err != nil {
 		return nil, err
 	}
-	return j.slices(ctx, a, log)
+	return j.slices(ctx, a)
 }
 
 // shift is the first point of slab s.
@@ -149,11 +151,11 @@ func (j *quotientJob) block(m *quotientMachine, first, last int) error {
 
 // root is ω_h^e.
 func (j *quotientJob) root(e int) field.Element {
-	half := len(j.table.forward)
+	half := 1 << j.t.LogHeight / 2
 	if e < half {
-		return j.table.forward[e]
+		return j.twiddles[half+e]
 	}
-	return field.Neg(j.table.forward[e-half])
+	return field.Neg(j.twiddles[e])
 }
 
 // stepOf fills m.step with acc_{g+1} - acc_g, or acc_0' - acc_g + s/n for the last group.
@@ -214,44 +216,42 @@ func periodicOnSlab(values formats.Elements, logHeight int, shift field.Element)
 		natural[i] = field.Element(values.At(i))
 	}
 	coeff := make([]field.Element, len(natural))
-	bitReverse(coeff, natural, log)
-	t := roots(log)
-	inverse(coeff, t.inverse, 1)
-	s := field.Pow(shift, uint64(1)<<(logHeight-log))
-	p := field.InverseOfTwoPower(log)
-	for i := range coeff {
-		coeff[i] = field.Mul(coeff[i], p)
-		p = field.Mul(p, s)
-	}
-	forward(coeff, t.forward, 1)
-	bitReverse(natural, coeff, log)
+	vector.Negate(coeff, natural)
+	vector.Forward(coeff, twiddles(log))
+	vector.Reverse(natural, coeff)
+	powers(coeff, field.InverseOfTwoPower(log), field.Pow(shift, uint64(1)<<(logHeight-log)))
+	vector.ForwardScaled(coeff, slices.Clone(natural), slices.Clone(coeff), twiddles(log))
+	vector.Reverse(natural, coeff)
 	return natural
 }
 
-// slices interpolates the quotient and cuts it.
-func (j *quotientJob) slices(ctx context.Context, a *arena, log int) ([][]field.Element, error) {
+// slices interpolates the quotient and cuts it into coefficients.
+func (j *quotientJob) slices(ctx context.Context, a *arena) ([][]field.Element, error) {
 	t, n := j.t, 1<<j.t.LogHeight
-	size := t.LogHeight + log
-	table := roots(size)
+	factors, err := a.elements(n)
+	if err != nil {
+		return nil, err
+	}
+	defer release(a, factors)
 	back, _ := field.Inverse(field.Shift)
-	slices := make([][]field.Element, t.QuotientColumns())
-	err := parallel(ctx, 3, 1, func(_, c, _ int) error {
+	powers(factors, 1, back)
+	step := field.Pow(back, uint64(n))
+	columns := make([][]field.Element, t.QuotientColumns())
+	err = parallel(ctx, 3, 1, func(_, c, _ int) error {
 		x := j.out[c]
-		inverse(x, table.inverse, 1)
-		p := field.InverseOfTwoPower(size)
-		for i := range x {
-			x[i] = field.Mul(x[i], p)
-			p = field.Mul(p, back)
-		}
+		coefficients(x)
+		first := field.Element(1)
 		for s := range t.Slices() {
 			column, err := a.elements(n)
 			if err != nil {
 				return err
 			}
-			copy(column, x[s*n:])
-			slices[3*s+c] = column
+			vector.Mul(column, x[s*n:(s+1)*n], factors)
+			vector.Scale(column, column, first)
+			first = field.Mul(first, step)
+			columns[3*s+c] = column
 		}
 		return nil
 	})
-	return slices, err
+	return columns, err
 }
