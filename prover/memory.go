@@ -235,7 +235,7 @@ func (e *estimate) quotients() {
 	for i := range e.shape.Tables {
 		t := &e.shape.Tables[i]
 		done += e.trace(t, t.Columns(verifier.Quotient))
-		worst = max(worst, done+e.trace(t, 3)<<quotientLog(t)+4<<t.LogHeight)
+		worst = max(worst, done+e.trace(t, 3)<<quotientLog(t))
 	}
 	e.peak(StageQuotient, MemoryTerm{"quotients and their slices", worst})
 	e.committed(verifier.Quotient)

@@ -3,7 +3,7 @@ package cpu
 import (
 	"sync"
 
-	"github.com/ixprove/ixprove/internal/vector"
+	"github.com/ixprove/ixprove/prover/internal/vector"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 

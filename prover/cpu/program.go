@@ -2,13 +2,14 @@ package cpu
 
 import (
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover/internal/vector"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
 // rows is the number of rows that a program works on at a time: long enough to hide the cost of dispatch, short enough that a circuit's live values stay
 // in the second-level cache.
-const rows = 64
+const rows = vector.Block
 
 // program is part of a circuit's graph, lowered to straight-line code over registers of `rows` values.
 type program struct {
@@ -25,7 +26,7 @@ type instruction struct {
 	v    field.Element // constant
 }
 
-// compile lowers the nodes that the outputs need. Registers are reused after the last reader of their value, except those of outputs.
+// compile lowers the nodes that the outputs need. Registers are reused after the last reader of their value, except those of outputs and constants.
 func compile(c *air.Circuit, outputs []uint32) *program {
 	p := &program{circuit: c, where: make([]int32, len(c.Nodes))}
 	const never = -1
@@ -57,12 +58,14 @@ func compile(c *air.Circuit, outputs []uint32) *program {
 			for _, id := range [...]uint32{uint32(n.A), n.B} {
 				if last[id] == i {
 					last[id] = never
-					free = append(free, p.where[id])
+					if c.Nodes[id].Op != formats.OpConst {
+						free = append(free, p.where[id])
+					}
 				}
 			}
 		}
 		// An instruction may write over its own operand: it reads each value before it writes it.
-		if len(free) > 0 {
+		if len(free) > 0 && n.Op != formats.OpConst {
 			ins.to = free[len(free)-1]
 			free = free[:len(free)-1]
 		} else {
@@ -75,17 +78,31 @@ func compile(c *air.Circuit, outputs []uint32) *program {
 	return p
 }
 
-// source gives a program the values of a block of rows: columns of this row and the next, by kind (main, fixed, periodic as in formats.Op), and selectors.
+// source gives a program the values of a block of rows: columns of this row and the next, by kind (main, fixed, periodic as in formats.Op), and selectors. The values are where they
+// lie, or in dst.
 type source interface {
-	column(dst []field.Element, op formats.Op, index int, next bool)
-	selector(dst []field.Element, op formats.Op)
+	column(dst []field.Element, op formats.Op, index int, next bool) []field.Element
+	selector(dst []field.Element, op formats.Op) []field.Element
 }
 
-// machine holds the registers of one worker.
-type machine struct{ registers []field.Element }
+// machine holds the registers of one worker, and where the value of each register is: there, or in the source.
+type machine struct {
+	registers []field.Element
+	values    [][]field.Element
+}
 
 func (p *program) machine() *machine {
-	return &machine{make([]field.Element, p.registers*rows)}
+	m := &machine{make([]field.Element, p.registers*rows), make([][]field.Element, p.registers)}
+	// Constants have registers of their own, written once.
+	for i := range p.code {
+		if ins := &p.code[i]; ins.op == formats.OpConst {
+			to := m.register(ins.to)
+			for r := range to {
+				to[r] = ins.v
+			}
+		}
+	}
+	return m
 }
 
 func (m *machine) register(r int32) []field.Element {
@@ -99,32 +116,20 @@ func (p *program) run(m *machine, s source, n int) {
 		to := m.register(ins.to)[:n]
 		switch ins.op {
 		case formats.OpConst:
-			for r := range to {
-				to[r] = ins.v
-			}
 		case formats.OpMain, formats.OpFixed, formats.OpPeriodic:
-			s.column(to, ins.op, int(ins.a), ins.b == 1)
+			to = s.column(to, ins.op, int(ins.a), ins.b == 1)
 		case formats.OpFirst, formats.OpLast, formats.OpTransition:
-			s.selector(to, ins.op)
-		default:
-			a, b := m.register(ins.a)[:n], m.register(ins.b)[:n]
-			switch ins.op {
-			case formats.OpAdd:
-				for r := range to {
-					to[r] = field.Add(a[r], b[r])
-				}
-			case formats.OpSub:
-				for r := range to {
-					to[r] = field.Sub(a[r], b[r])
-				}
-			case formats.OpMul:
-				for r := range to {
-					to[r] = field.MulLazy(field.Lazy(a[r]), field.Lazy(b[r])).Canonical()
-				}
-			}
+			to = s.selector(to, ins.op)
+		case formats.OpAdd:
+			vector.Add(to, m.values[ins.a], m.values[ins.b])
+		case formats.OpSub:
+			vector.Sub(to, m.values[ins.a], m.values[ins.b])
+		case formats.OpMul:
+			vector.Mul(to, m.values[ins.a], m.values[ins.b])
 		}
+		m.values[ins.to] = to
 	}
 }
 
-// node is the register of an output after run.
-func (p *program) node(m *machine, id uint32) []field.Element { return m.register(p.where[id]) }
+// node is the values of an output after run.
+func (p *program) node(m *machine, id uint32) []field.Element { return m.values[p.where[id]] }

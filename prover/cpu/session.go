@@ -3,7 +3,6 @@ package cpu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -271,105 +270,10 @@ func combine(out, columns [][]field.Element, factors []field.Ext, first, last in
 	}
 }
 
-// Lookups implements prover.Session.
-func (s *session) Lookups(t *verifier.Table, fixed, main prover.Matrix, ch *logup.Challenges) (prover.Matrix, field.Ext, error) {
-	n, groups := 1<<t.LogHeight, len(t.Groups)
-	out, err := s.newMatrix(t.Columns(verifier.Aux), n)
-	if err != nil {
-		return nil, field.Ext{}, err
-	}
-	src := traceSource{main: main.(*matrix).columns, periodic: t.Periodic, height: n}
-	if fixed != nil {
-		src.fixed = fixed.(*matrix).columns
-	}
-	// First every group's fraction on every row, and each range's total; then the running sums.
-	p := compile(t.Circuit, lookupOutputs(t.Circuit))
-	type scratch struct {
-		*machine
-		fractions
-		numerators, denominators, products []field.Ext
-	}
-	machines := make([]*scratch, maxWorkers)
-	const grain = 1 << 10
-	totals := make([]field.Ext, (n+grain-1)/grain)
-	set := func(group, row int, v field.Ext) {
-		for c := range v {
-			out.columns[3*group+c][row] = v[c]
-		}
-	}
-	get := func(group, row int) (v field.Ext) {
-		for c := range v {
-			v[c] = out.columns[3*group+c][row]
-		}
-		return v
-	}
-	err = parallel(s.ctx, n, grain, func(worker, from, to int) error {
-		m := machines[worker]
-		if m == nil {
-			size := groups * rows
-			m = &scratch{machine: p.machine(), numerators: make([]field.Ext, size), denominators: make([]field.Ext, size), products: make([]field.Ext, size)}
-			machines[worker] = m
-		}
-		var total field.Ext
-		for first := from; first < to; first += rows {
-			count := min(rows, to-first)
-			block := src
-			block.first = first
-			p.run(m.machine, &block, count)
-			for g, group := range t.Groups {
-				m.fractions.evaluate(p, m.machine, group, ch, count)
-				copy(m.numerators[g*count:], m.numerator[:count])
-				copy(m.denominators[g*count:], m.denominator[:count])
-			}
-			if !field.BatchInverseExt(m.denominators[:groups*count], m.products) {
-				return errors.New("a lookup's denominator is zero: this happens with negligible probability, prove again with other claims")
-			}
-			for g := range groups {
-				for r := range count {
-					v := field.MulExt(m.numerators[g*count+r], m.denominators[g*count+r])
-					total = field.AddExt(total, v)
-					set(g, first+r, v)
-				}
-			}
-		}
-		totals[from/grain] = total
-		return nil
-	})
-	if err != nil {
-		out.Free()
-		return nil, field.Ext{}, err
-	}
-	var sum field.Ext
-	for _, v := range totals {
-		sum = field.AddExt(sum, v)
-	}
-	perRow := field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight))
-	starts := make([]field.Ext, len(totals))
-	var acc field.Ext
-	for i, v := range totals {
-		starts[i] = acc
-		count := min(grain, n-i*grain)
-		acc = field.SubExt(field.AddExt(acc, v), field.ScaleExt(perRow, field.Element(count)))
-	}
-	err = parallel(s.ctx, n, grain, func(_, from, to int) error {
-		acc := starts[from/grain]
-		for row := from; row < to; row++ {
-			for g := range groups {
-				v := get(g, row)
-				set(g, row, acc)
-				acc = field.AddExt(acc, v)
-			}
-			acc = field.SubExt(acc, perRow)
-		}
-		return nil
-	})
-	return out, sum, err
-}
-
 // Quotient implements prover.Session.
 func (s *session) Quotient(t *verifier.Table, fixed, main, aux prover.Columns, ch *logup.Challenges, sum, delta field.Ext) (prover.Matrix, error) {
 	columns, err := quotient(s.ctx, s.arena, &quotientJob{
-		t: t, fixed: extended(fixed), main: extended(main), aux: extended(aux), ch: ch,
+		t: t, fixed: extended(fixed), main: extended(main), aux: extended(aux), ch: newFingerprints(t.Circuit, ch),
 		perRow: field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight)), logBlowup: s.logBlowup,
 	}, delta)
 	if err != nil {

@@ -60,6 +60,21 @@ func (x *Ext) Fill(v field.Ext, n int) {
 	}
 }
 
+// Planes are the first n elements, by coordinate.
+func (x *Ext) Planes(n int) [3][]field.Element {
+	return [3][]field.Element{x[0][:n], x[1][:n], x[2][:n]}
+}
+
+// Sum is the sum of the first n elements.
+func (x *Ext) Sum(n int) (sum field.Ext) {
+	for c := range x {
+		for _, v := range x[c][:n] {
+			sum[c] = field.Add(sum[c], v)
+		}
+	}
+	return sum
+}
+
 // At is element i.
 func (x *Ext) At(i int) field.Ext { return field.Ext{x[0][i], x[1][i], x[2][i]} }
 
@@ -134,6 +149,11 @@ func NewCoefficients(values []field.Ext) *Coefficients {
 // Len is the number of factors.
 func (k *Coefficients) Len() int { return len(k.values) }
 
+// Slice is factors from to to-1.
+func (k *Coefficients) Slice(from, to int) *Coefficients {
+	return &Coefficients{k.values[from:to], k.table[from*coefficientWords : to*coefficientWords]}
+}
+
 // Combine adds Σ k_j·columns[j][first + i] to out[0..2][i], for i below the length of out. There are as many columns as factors, which may be any representatives. out overlaps no
 // column.
 func Combine(out [3][]field.Element, k *Coefficients, columns [][]field.Element, first int) {
@@ -148,7 +168,7 @@ func Combine(out [3][]field.Element, k *Coefficients, columns [][]field.Element,
 	}
 	for from := 0; from < len(columns); from += maxTerms {
 		to := min(from+maxTerms, len(columns))
-		combine(out, &Coefficients{k.values[from:to], k.table[from*coefficientWords : to*coefficientWords]}, columns[from:to], first)
+		combine(out, k.Slice(from, to), columns[from:to], first)
 	}
 }
 
