@@ -79,7 +79,7 @@ func EstimateMemory(key *verifier.Key, shapes []*verifier.Shape, regenerate bool
 		if regenerate {
 			e.add("main trace", e.traces(s))
 		}
-		e.peak(StagePin, MemoryTerm{"barycentric weights", extBytes << s.Schedule.Heights[0]})
+		e.peak(StagePin)
 		if regenerate {
 			e.drop("main trace")
 		}
@@ -245,7 +245,7 @@ func (e *estimate) quotients() {
 // finish opens, folds and queries, then frees the shard.
 func (e *estimate) finish() {
 	s := &e.shape.Schedule
-	e.peak(StageOpen, MemoryTerm{"barycentric weights", extBytes << s.Heights[0]})
+	e.peak(StageOpen)
 	for _, h := range s.Heights {
 		word := extBytes << (h + e.blowup)
 		e.add("codewords", word)

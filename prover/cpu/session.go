@@ -8,6 +8,7 @@ import (
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/prover/internal/vector"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
@@ -238,36 +239,23 @@ func (s *session) Pin(t *verifier.Table, main prover.Matrix, z, fold field.Ext) 
 	for i, p := 0, (field.Ext{1}); i < len(factors); i, p = i+1, field.MulExt(p, fold) {
 		factors[i] = p
 	}
-	weights, err := s.barycentric(t.LogHeight, z, 1)
-	if err != nil {
-		return nil, field.Ext{}, err
-	}
-	defer release(s.arena, weights)
+	k := vector.NewCoefficients(factors)
 	err = parallel(s.ctx, n, 1<<10, func(_, first, last int) error {
-		combine(out.columns, m.columns, factors, first, last)
+		vector.Combine([3][]field.Element{out.columns[0][first:last], out.columns[1][first:last], out.columns[2][first:last]}, k, m.columns, first)
 		return nil
 	})
 	if err != nil {
 		return nil, field.Ext{}, err
 	}
+	values, err := newEvaluator(t.LogHeight, z, 1).evaluate(s, out.columns)
+	if err != nil {
+		return nil, field.Ext{}, err
+	}
 	var value field.Ext
 	for c := 2; c >= 0; c-- {
-		value = field.AddExt(field.MulX(value), inner(out.columns[c], weights))
+		value = field.AddExt(field.MulX(value), values[c])
 	}
 	return out, value, nil
-}
-
-// combine adds Σ factors[i]·columns[i] to three base columns, on some rows.
-func combine(out, columns [][]field.Element, factors []field.Ext, first, last int) {
-	for i, column := range columns {
-		f := factors[i]
-		for c := range f {
-			to, k := out[c][first:last], field.Lazy(f[c])
-			for r, v := range column[first:last] {
-				to[r] = field.Add(to[r], field.MulLazy(k, field.Lazy(v)).Canonical())
-			}
-		}
-	}
 }
 
 // Quotient implements prover.Session.

@@ -177,20 +177,23 @@ const WeightRows = 512
 
 // Weights are factors in E, one a row, prepared for Dot.
 type Weights struct {
-	values []field.Ext
+	blocks []Ext
+	n      int
 	planes [3][limbs][WeightRows]uint64
 }
 
-// Set prepares at most WeightRows factors. It keeps the slice.
-func (w *Weights) Set(values []field.Ext) {
-	w.values = values[:min(len(values), WeightRows)]
-	for i, v := range w.values {
-		for c, x := range v {
-			p := &w.planes[c]
-			p[0][i], p[1][i], p[2][i] = uint64(x)&limbMask, uint64(x)>>limbBits&limbMask, uint64(x)>>(2*limbBits)
+// Set prepares the first n <= WeightRows factors of blocks of Block, which it keeps.
+func (w *Weights) Set(blocks []Ext, n int) {
+	w.blocks, w.n = blocks, n
+	for c := range w.planes {
+		p := &w.planes[c]
+		for first := 0; first < n; first += Block {
+			for i, x := range blocks[first/Block][c][:min(Block, n-first)] {
+				p[0][first+i], p[1][first+i], p[2][first+i] = uint64(x)&limbMask, uint64(x)>>limbBits&limbMask, uint64(x)>>(2*limbBits)
+			}
 		}
 	}
 }
 
-// Dot returns Σ weights[i]·column[i]. The column is as long as the weights.
-func (w *Weights) Dot(column []field.Element) field.Ext { return dot(w, column[:len(w.values)]) }
+// Dot returns Σ weights[i]·column[i]. The column is as long as the weights and may be any representatives.
+func (w *Weights) Dot(column []field.Element) field.Ext { return dot(w, column[:w.n]) }

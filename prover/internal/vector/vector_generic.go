@@ -53,11 +53,10 @@ func combineGeneric(out [3][]field.Element, k *Coefficients, columns [][]field.E
 
 // dotGeneric is the sum from row start on, with one reduction for a run of products.
 func dotGeneric(w *Weights, column []field.Element, start int) (sum field.Ext) {
-	weights := w.values[start:]
 	for c := range sum {
 		var hi, lo, top uint64
 		for i, v := range column[start:] {
-			h, l := bits.Mul64(uint64(v), uint64(weights[i][c]))
+			h, l := bits.Mul64(uint64(v), uint64(w.blocks[(start+i)/Block][c][(start+i)%Block]))
 			var carry uint64
 			lo, carry = bits.Add64(lo, l, 0)
 			hi, carry = bits.Add64(hi, h, carry)

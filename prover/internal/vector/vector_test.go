@@ -238,20 +238,29 @@ func TestCombine(t *testing.T) {
 	})
 }
 
+// blocks arranges elements in blocks.
+func blocks(x []field.Ext) []Ext {
+	out := make([]Ext, (len(x)+Block-1)/Block)
+	for i, v := range x {
+		out[i/Block].Set(i%Block, v)
+	}
+	return out
+}
+
 func TestDot(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 5))
 		w := new(Weights)
 		for _, n := range append([]int{511, 512}, lengths[:20]...) {
 			column := random(r, n, true)
-			w.Set(randomExt(r, n))
+			w.Set(blocks(randomExt(r, n)), n)
 			if got, want := w.Dot(column), dotGeneric(w, column, 0); got != want {
 				t.Fatalf("%d rows: %v, want %v", n, got, want)
 			}
 			for i := range column {
 				column[i] = 1<<64 - 1
 			}
-			w.Set(slices.Repeat([]field.Ext{{field.Modulus - 1, field.Modulus - 2, 0xffffffff}}, n))
+			w.Set(blocks(slices.Repeat([]field.Ext{{field.Modulus - 1, field.Modulus - 2, 0xffffffff}}, n)), n)
 			if got, want := w.Dot(column), dotGeneric(w, column, 0); got != want {
 				t.Fatalf("%d rows, largest: %v, want %v", n, got, want)
 			}
@@ -351,7 +360,7 @@ func BenchmarkDot(b *testing.B) {
 	r := rand.New(rand.NewPCG(10, 10))
 	column := random(r, WeightRows, false)
 	w := new(Weights)
-	w.Set(randomExt(r, WeightRows))
+	w.Set(blocks(randomExt(r, WeightRows)), WeightRows)
 	perElement(b, WeightRows, func() { w.Dot(column) })
 }
 
