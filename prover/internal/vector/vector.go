@@ -1,5 +1,5 @@
 // Package vector does the CPU prover's arithmetic on vectors of Goldilocks elements: element-wise operations, sums of products, products in the cubic extension, and
-// number-theoretic transforms. On amd64 with AVX2 or AVX-512 (F, BW, DQ, VL, IFMA) it uses kernels that the module in asm generates; elsewhere, and under the build tag purego, the portable twins
+// number-theoretic transforms. On amd64 with AVX2 or AVX-512 (F, BW, DQ, VL, IFMA) it uses kernels that the module internal/asm generates; elsewhere, and under the build tag purego, the portable twins
 // in *_generic.go, which the tests compare with every kernel.
 //
 // Unless said otherwise, elements are canonical, and a destination may be one of the operands but must not overlap one otherwise. Lengths are any; kernels do whole registers and the twins

@@ -1,4 +1,4 @@
-// The generator of the vector kernels: go generate in the parent folder runs it. Every kernel exists for AVX-512 (F, BW, DQ, VL) and for AVX2 from one description; isa.go holds
+// The generator of the kernels of package vector, whose go generate runs it. Every kernel exists for AVX-512 (F, BW, DQ, VL) and for AVX2 from one description; isa.go holds
 // what differs.
 //
 // Arithmetic is that of package field: 64-bit representatives, 2^64 = 2^32 - 1 and 2^96 = -1 mod p. A value is lazy when it may be p or more; corrections that need one

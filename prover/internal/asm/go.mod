@@ -1,4 +1,4 @@
-module github.com/ixprove/ixprove/prover/internal/vector/asm
+module github.com/ixprove/ixprove/prover/internal/asm
 
 go 1.26.0
 
