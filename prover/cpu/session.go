@@ -170,20 +170,27 @@ func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cose
 		}
 	}
 	var err error
-	if c.tree, err = hashTree(s.ctx, s.arena, s.suite, t, c.rows); err != nil {
+	levels := make([][][]field.Element, len(c.levels))
+	for l := range levels {
+		levels[l] = c.columns(l)
+	}
+	suite := batchOf(s.suite)
+	leaves := func(out []hash.Digest, level, first int) {
+		suite.leaves(out, t.Levels[level].Shape(), levels[level], first)
+	}
+	if c.tree, err = hashTree(s.ctx, s.arena, suite, t, leaves); err != nil {
 		return nil, err
 	}
 	ok = true
 	return c, nil
 }
 
-// rows appends rows of a tree level.
-func (c *commitment) rows(b []byte, level, first, last int) []byte {
-	var columns [][]field.Element
+// columns lists the columns of a tree level.
+func (c *commitment) columns(level int) (columns [][]field.Element) {
 	for _, i := range c.levels[level] {
 		columns = append(columns, c.matrices[i]...)
 	}
-	return gather(b, columns, first, last)
+	return columns
 }
 
 // Root implements prover.Commitment.
@@ -194,10 +201,10 @@ func (c *commitment) Open(indices []uint32) (formats.Opening, error) {
 	var o formats.Opening
 	shape := c.tree.shape
 	for l := range shape.Levels {
-		last := -1
+		columns, last := c.columns(l), -1
 		for _, i := range indices {
 			if at := int(i >> (shape.LogRows() - shape.Levels[l].LogRows)); at != last {
-				o.Rows = append(o.Rows, c.rows(nil, l, at, at+1)...)
+				o.Rows = gather(o.Rows, columns, at, at+1)
 				last = at
 			}
 		}
