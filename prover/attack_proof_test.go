@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
@@ -44,8 +47,12 @@ func TestBytesChecks(t *testing.T) {
 		{"P-2", "a head is cut", formats.Malformed, func(b []byte) []byte { return append(b[:versionAt], 0x1b, 1) }},
 		{"P-2", "an item of the wrong type", formats.Malformed, func(b []byte) []byte { b[versionAt] = 0x21; return b }},
 		{"P-2", "something follows", formats.Malformed, func(b []byte) []byte { return append(b[:len(b)-1], b[len(b)-1], 0)[:len(b)+1] }},
-		{"P-2", "a list longer than its limit", formats.Malformed, func(b []byte) []byte {
-			return append(b[:claimsAt], append([]byte{0x9a, 0, 1, 0, 1}, make([]byte, 4<<16)...)...)
+		{"P-2", "a claim more than the limit", formats.Malformed, func(b []byte) []byte {
+			p, _ := formats.DecodeProof(bytes.Clone(b), len(b))
+			p.Claims = nil
+			rest, _ := encodeProof(p)
+			claims := bytes.Repeat([]byte{0x83, 0, 0x40, 0x40}, formats.MaxClaims+1)
+			return slices.Concat(b[:claimsAt], []byte{0x9a, 0, 1, 0, 1}, claims, rest[claimsAt+1:])
 		}},
 		{"P-2", "a list longer than the data", formats.Malformed, func(b []byte) []byte { b[claimsAt] = 0x98; b[claimsAt+1] = 0xff; return b[:claimsAt+9] }},
 		{"P-2", "a string longer than the data", formats.Malformed, func(b []byte) []byte { return b[:versionAt+20] }},
@@ -66,6 +73,28 @@ func TestBytesChecks(t *testing.T) {
 			_, err := verifier.Verify(s.pk.Key, c.change(append(make([]byte, 0, len(s.data)+8), s.data...)), limit)
 			refused(t, err, c.check, c.class)
 		})
+	}
+}
+
+// TestNotOurFile asks for an error that says what to do, where any other item than a map was given.
+func TestNotOurFile(t *testing.T) {
+	_, err := verifier.Verify(samples()["toy"].pk.Key, []byte("%PDF-1.7"), policy)
+	refused(t, err, "P-2", formats.Malformed)
+	if !strings.Contains(err.Error(), "not a batch proof") || !strings.Contains(err.Error(), "right file") {
+		t.Error(err)
+	}
+}
+
+// TestDeclaredLengths declares lists that the data cannot hold: nothing is allocated for them.
+func TestDeclaredLengths(t *testing.T) {
+	data := append(bytes.Clone(samples()["toy"].data[:claimsAt]), 0x9a, 0, 1, 0, 0)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := formats.DecodeProof(data, len(data))
+	runtime.ReadMemStats(&after)
+	refused(t, err, "P-2", formats.Malformed)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<16 {
+		t.Errorf("%d bytes allocated for %d bytes of data", used, len(data))
 	}
 }
 
