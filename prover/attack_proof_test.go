@@ -57,6 +57,14 @@ func TestBytesChecks(t *testing.T) {
 		{"P-2", "a list longer than the data", formats.Malformed, func(b []byte) []byte { b[claimsAt] = 0x98; b[claimsAt+1] = 0xff; return b[:claimsAt+9] }},
 		{"P-2", "a string longer than the data", formats.Malformed, func(b []byte) []byte { return b[:versionAt+20] }},
 		{"P-2", "a name with an unprintable byte", formats.Malformed, func(b []byte) []byte { b[kindAt] = '\n'; return b }},
+		{"P-2", "a name with a delete", formats.Malformed, func(b []byte) []byte { b[kindAt] = 0x7f; return b }},
+		{"P-2", "a name that is too long", formats.Malformed, func(b []byte) []byte {
+			return slices.Concat(b[:kindAt-1], []byte{0x78, formats.MaxNameBytes + 1}, bytes.Repeat([]byte("x"), formats.MaxNameBytes+1), b[versionAt-1:])
+		}},
+		{"P-2", "an empty name", formats.Malformed, func(b []byte) []byte { return slices.Concat(b[:kindAt-1], []byte{0x60}, b[versionAt-1:]) }},
+		{"P-2", "a digest of 33 bytes", formats.Malformed, func(b []byte) []byte {
+			return slices.Concat(b[:versionAt+3], []byte{33}, b[versionAt+4:versionAt+4+32], []byte{0}, b[versionAt+4+32:])
+		}},
 		{"P-2", "an integer above its limit", formats.Malformed, func(b []byte) []byte {
 			return append(append(bytes.Clone(b[:claimsAt+2]), 0x1b, 0, 0, 0, 1, 0, 0, 0, 0), b[claimsAt+3:]...)
 		}},
@@ -242,6 +250,25 @@ func TestProofChecks(t *testing.T) {
 			_, err := verifier.Verify(s.pk.Key, encoded(t, p), policy)
 			refused(t, err, c.check, formats.Rejected)
 		})
+	}
+}
+
+// TestLimitChecks reaches limits that no encoding can exceed, at the functions that provers call with what was never encoded.
+func TestLimitChecks(t *testing.T) {
+	key := samples()["toy"].pk.Key
+	tables := func(tables ...formats.Table) error {
+		_, err := verifier.CheckTables(key, 0, tables)
+		return err
+	}
+	for _, c := range []struct {
+		check, name string
+		err         error
+	}{
+		{"P-5", "more claims than the limit", verifier.CheckClaims(key, make([]formats.Claim, formats.MaxClaims+1))},
+		{"P-11", "more tables than the limit", tables(slices.Repeat([]formats.Table{{Circuit: circuitQuiet, LogHeight: 1}}, formats.MaxTables+1)...)},
+		{"P-14", "a height above the limit", tables(formats.Table{Circuit: circuitQuiet, LogHeight: formats.MaxLogHeight + 1})},
+	} {
+		t.Run(c.check+" "+c.name, func(t *testing.T) { refused(t, c.err, c.check, formats.Rejected) })
 	}
 }
 
