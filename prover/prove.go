@@ -43,13 +43,25 @@ func Prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*Result
 	}
 	p.clock.enter(StageCheck, len(p.shards)-1)
 	if r.Report, err = verifier.Verify(key.Key, r.Proof, verifier.Policy{MaxProofBytes: len(r.Proof), Insecure: true}); err != nil {
-		return nil, &formats.Error{Class: formats.Internal, Place: "finished proof", What: "the proof does not verify: " + err.Error(),
-			Next: "report this; if it happens once only, suspect the machine's memory"}
+		return nil, unproven(err)
 	}
 	p.clock.step()
 	p.clock.leave()
 	r.Stages, r.Elapsed = p.clock.times, time.Since(p.clock.start)
 	return r, nil
+}
+
+// unproven explains why a finished proof does not verify: a trace that violates its constraints, or else a fault of ours or of the machine.
+func unproven(err error) error {
+	var e *formats.Error
+	if errors.As(err, &e) && e.Check == "P-27" {
+		mine := *e
+		mine.Class, mine.What = formats.Invalid, "the trace violates a constraint of its circuit"
+		mine.Next = "check the trace writer of this table"
+		return &mine
+	}
+	return &formats.Error{Class: formats.Internal, Place: "finished proof", What: "the proof does not verify: " + err.Error(),
+		Next: "report this; if it happens once only, suspect the machine's memory"}
 }
 
 // prove is Prove without the check at the end.
@@ -70,7 +82,11 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	for _, s := range shapes {
 		tables += len(s.Tables)
 	}
-	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(o.Progress, len(shapes), 5*tables+8*len(shapes)+1)}
+	steps := 4*tables + 6*len(shapes) + 1
+	if o.Regenerate {
+		steps += 2*tables + len(shapes)
+	}
+	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(o.Progress, len(shapes), steps)}
 	for i := range shapes {
 		p.shards = append(p.shards, &shard{proof: p, index: i, Shape: shapes[i], tables: w.Shards[i].Tables})
 	}
@@ -441,10 +457,6 @@ func (s *shard) quotients() error {
 		t := &s.Tables[i]
 		m, err := s.session.Quotient(t, s.columns(verifier.Fixed, i), s.columns(verifier.Main, i), s.columns(verifier.Aux, i), s.lookup, s.sums[i], s.delta)
 		if err != nil {
-			var e *formats.Error
-			if errors.As(err, &e) {
-				e.Place = s.place() + ", table " + strconv.Itoa(i) + ", circuit " + strconv.Quote(t.Name)
-			}
 			return err
 		}
 		slices = append(slices, m)

@@ -24,7 +24,6 @@ type Report struct {
 type ShardReport struct {
 	Tables []Table
 	Layers int // FRI layers
-	Points int // distinct query points
 }
 
 // Sizes are the bytes of a proof by part. Their sum is Total, CBOR heads being counted in Rest.

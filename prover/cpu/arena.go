@@ -12,9 +12,15 @@ import (
 // the process stays within the model of prover.Memory.
 type arena struct {
 	mu   sync.Mutex
-	live map[*byte][]byte
+	live map[*byte]allocation
 	now  int64 // bytes given out
 	peak int64
+}
+
+// allocation is a buffer that is in use; mapped is nil for one on the heap.
+type allocation struct {
+	size   int
+	mapped []byte
 }
 
 var errMemory = errors.New("the system refused the memory")
@@ -30,23 +36,30 @@ func (a *arena) elements(n int) ([]field.Element, error) {
 // buffer returns n zero values of a type without pointers.
 func buffer[T any](a *arena, n int) ([]T, error) {
 	var v T
-	size := n * int(unsafe.Sizeof(v))
-	if size < small {
-		return make([]T, n), nil
+	if n == 0 {
+		return nil, nil
 	}
-	raw, err := mapMemory(size)
-	if err != nil {
-		return nil, errors.Join(errMemory, err)
+	size := n * int(unsafe.Sizeof(v))
+	var out []T
+	var mapped []byte
+	if size < small {
+		out = make([]T, n)
+	} else {
+		var err error
+		if mapped, err = mapMemory(size); err != nil {
+			return nil, errors.Join(errMemory, err)
+		}
+		out = unsafe.Slice((*T)(unsafe.Pointer(&mapped[0])), n)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.live == nil {
-		a.live = map[*byte][]byte{}
+		a.live = map[*byte]allocation{}
 	}
-	a.live[&raw[0]] = raw
+	a.live[(*byte)(unsafe.Pointer(&out[0]))] = allocation{size, mapped}
 	a.now += int64(size)
 	a.peak = max(a.peak, a.now)
-	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
+	return out, nil
 }
 
 // release gives back a buffer that buffer returned; other slices and nil are left alone.
@@ -57,10 +70,8 @@ func release[T any](a *arena, s []T) {
 	p := (*byte)(unsafe.Pointer(unsafe.SliceData(s)))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if raw, ok := a.live[p]; ok {
-		delete(a.live, p)
-		a.now -= int64(len(raw))
-		unmapMemory(raw)
+	if b, ok := a.live[p]; ok {
+		a.drop(p, b)
 	}
 }
 
@@ -68,9 +79,15 @@ func release[T any](a *arena, s []T) {
 func (a *arena) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for p, raw := range a.live {
-		delete(a.live, p)
-		unmapMemory(raw)
+	for p, b := range a.live {
+		a.drop(p, b)
 	}
-	a.now = 0
+}
+
+func (a *arena) drop(p *byte, b allocation) {
+	delete(a.live, p)
+	a.now -= int64(b.size)
+	if b.mapped != nil {
+		unmapMemory(b.mapped)
+	}
 }

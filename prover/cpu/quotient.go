@@ -10,9 +10,6 @@ import (
 	"github.com/ixprove/ixprove/verifier/logup"
 )
 
-// errUnsatisfied says that a quotient is no polynomial of its degree: the trace violates a constraint.
-var errUnsatisfied = &formats.Error{Class: formats.Invalid, Check: "P-27", What: "the trace violates a constraint of its circuit"}
-
 // quotientJob computes C/Z on the quotient domain: the first `parts` slabs of the extension.
 type quotientJob struct {
 	t                *verifier.Table
@@ -64,7 +61,7 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 		}
 		defer release(a, j.out[c])
 	}
-	machines := make([]*quotientMachine, workerCount())
+	machines := make([]*quotientMachine, maxWorkers)
 	grain := min(rows, n)
 	err = parallel(ctx, n<<log, grain, func(worker, first, last int) error {
 		if machines[worker] == nil {
@@ -88,7 +85,7 @@ type quotientMachine struct {
 	*machine
 	fractions
 	folded, step [rows]field.Ext
-	x, d, s      [rows]field.Element
+	x, scratch   [rows]field.Element
 	selectors    [3][rows]field.Element
 }
 
@@ -199,7 +196,7 @@ func (j *quotientJob) selectors(m *quotientMachine, src *cosetSource, x []field.
 			}
 			out[r] = field.Sub(v, 1)
 		}
-		if !field.BatchInverse(out, m.s[:]) {
+		if !field.BatchInverse(out, m.scratch[:]) {
 			return errors.New("a coset meets the trace domain")
 		}
 		for r := range out {
@@ -245,12 +242,6 @@ func (j *quotientJob) slices(ctx context.Context, a *arena, log int) ([][]field.
 		for i := range x {
 			x[i] = field.Mul(x[i], p)
 			p = field.Mul(p, back)
-		}
-		for _, v := range x[t.Slices()*n:] {
-			if v != 0 {
-				e := *errUnsatisfied
-				return &e
-			}
 		}
 		for s := range t.Slices() {
 			column, err := a.elements(n)

@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	zeebo "github.com/zeebo/blake3"
@@ -87,6 +90,58 @@ func TestShards(t *testing.T) {
 				t.Fatal(plan, err)
 			}
 			mustPass(t, checker, w)
+		}
+	}
+}
+
+// What a row holds does not depend on the range that it is asked for in.
+func TestRanges(t *testing.T) {
+	checker := newChecker(t, 3)
+	w, err := Witness([][]byte{file(5000), file(7)}, nil, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces, err := checker.Write(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, table := range w.Shards[0].Tables {
+		whole := make(tracecheck.Trace, len(traces[0][i]))
+		for k := range whole {
+			whole[k] = make([]field.Element, 1<<table.LogHeight)
+		}
+		if err := table.Trace.WriteRows(whole, 0, 1<<table.LogHeight); err != nil {
+			t.Fatal(err)
+		}
+		for k := range whole {
+			if !slices.Equal(whole[k], traces[0][i][k]) {
+				t.Errorf("table %d, column %d differs", i, k)
+			}
+		}
+	}
+}
+
+// The columns that docs/systems/blake3.md states are those of the compiled system.
+func TestDocumentedShape(t *testing.T) {
+	text, err := os.ReadFile("../../docs/systems/blake3.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for logBlowup := 1; logBlowup <= 3; logBlowup++ {
+		checker, err := tracecheck.New(System(), logBlowup, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range checker.Circuits {
+			row := fmt.Sprintf("| %d | %s | %d | %d | %d | %d | %d | %d | %d |\n", 1<<logBlowup, c.Name, c.Degree, c.FixedColumns(), c.Columns, c.AuxColumns(), c.QuotientColumns(), len(c.NextMain), len(c.Lookups))
+			if !strings.Contains(string(text), row) {
+				t.Errorf("no row %s", row)
+			}
+		}
+		c := checker.Circuits[circuitCompress]
+		cells := fmt.Sprintf("| %d | %d | %d | %d |\n", 1<<logBlowup, rowsPerCompression*int(c.Columns), rowsPerCompression*(int(c.Columns)+c.AuxColumns()), rowsPerCompression*(int(c.Columns)+c.AuxColumns()+c.QuotientColumns()))
+		if !strings.Contains(string(text), cells) {
+			t.Errorf("no row %s", cells)
 		}
 	}
 }

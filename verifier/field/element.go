@@ -31,8 +31,9 @@ type Lazy uint64
 
 // New returns v mod p.
 func New(v uint64) Element {
+	u := v - Modulus
 	if v >= Modulus {
-		v -= Modulus
+		v = u
 	}
 	return Element(v)
 }
@@ -40,24 +41,17 @@ func New(v uint64) Element {
 // Canonical returns x reduced below p.
 func (x Lazy) Canonical() Element { return New(uint64(x)) }
 
-// Add returns a + b.
-func Add(a, b Element) Element {
-	s, carry := bits.Add64(uint64(a), uint64(b), 0)
-	t, borrow := bits.Sub64(s, Modulus, 0)
-	if carry == 0 && borrow != 0 {
-		t = s
-	}
-	return Element(t)
-}
+// Add returns a + b, as a - (p - b). Corrections are selected, not branched to: their conditions are random.
+func Add(a, b Element) Element { return Sub(a, Modulus-b) }
 
-// Sub returns a - b.
+// Sub returns a - b; b may also be p.
 func Sub(a, b Element) Element {
-	d, borrow := bits.Sub64(uint64(a), uint64(b), 0)
+	d := a - b
 	e := d - epsilon
-	if borrow != 0 {
+	if a < b {
 		d = e
 	}
-	return Element(d)
+	return d
 }
 
 // Neg returns -a.

@@ -173,7 +173,7 @@ func (t *Tree) Verify(root *hash.Digest, indices []uint32, proof *formats.Openin
 	if used*len(root) != len(siblings) {
 		return nil, Failure{Siblings, uint64(used), uint64(len(siblings) / len(root))}
 	}
-	if digests[0] != *root {
+	if len(digests) == 0 || digests[0] != *root { // without indices nothing leads anywhere
 		return nil, Failure{Fault: Root}
 	}
 	// known overwrote the first level's indices.

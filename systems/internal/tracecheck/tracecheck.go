@@ -42,8 +42,6 @@ type Checker struct {
 	System   *air.System
 	Key      *formats.Key
 	Circuits []*air.Circuit
-
-	ranges int // rows that a trace writer is asked for at once
 }
 
 // New compiles the system for a blowup of 2^logBlowup. Its errors are those of air.System.Compile.
@@ -52,7 +50,7 @@ func New(system *air.System, logBlowup, minLogHeight int) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checker{System: system, Key: key, ranges: prover.RowAlign}
+	c := &Checker{System: system, Key: key}
 	for i := range key.Circuits {
 		circuit, err := air.CheckCircuit(&key.Circuits[i], key.Channels, logBlowup, minLogHeight)
 		if err != nil {
@@ -72,7 +70,7 @@ func (c *Checker) Write(w *prover.Witness) ([][]Trace, error) {
 			for k := range trace {
 				trace[k] = make([]field.Element, 1<<t.LogHeight)
 			}
-			step := min(c.ranges, 1<<t.LogHeight)
+			step := min(prover.RowAlign, 1<<t.LogHeight)
 			for first := 1<<t.LogHeight - step; first >= 0; first -= step {
 				if err := t.Trace.WriteRows(trace, first, first+step); err != nil {
 					return nil, err
