@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/checks.md and the seeds of FuzzVerify anew")
+var rewrite = flag.Bool("rewrite", false, "write docs/checks.md and the seeds of FuzzVerify anew")
 
 const checksHead = `# Checks and their tests
 
@@ -23,7 +23,7 @@ Each check of [protocol.md](protocol.md) section 9 and the tests that reach exac
 ` + "`prover_test`" + `, because most need a prover that can lie. ` + "`TestEveryPlaceOfAProof`, `TestEveryPlaceOfAKey`, `TestTruncations` and `TestBitFlips`" + ` change everything
 else and expect any refusal. ` + "`go run ./internal/tools/uncheck`" + ` removes each check in turn, each alternative of its condition by itself, and reports the test that fails.
 
-This page is written by ` + "`go test ./prover -run TestChecksPage -update`" + ` from the tests' sources, and the same test compares it.
+This page is written by ` + "`go test ./prover -run TestChecksPage -rewrite`" + ` from the tests' sources, and the same test compares it.
 
 | check | tests |
 |---|---|
@@ -107,12 +107,12 @@ func TestChecksPage(t *testing.T) {
 	}
 	page += fmt.Sprintf("\n%d checks, %d tests.\n", len(checks), count)
 	const path = "../docs/checks.md"
-	if *update {
+	if *rewrite {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != page {
-		t.Errorf("docs/checks.md is out of date (%v): write it with go test ./prover -run TestChecksPage -update", err)
+		t.Errorf("docs/checks.md is out of date (%v): write it with go test ./prover -run TestChecksPage -rewrite", err)
 	}
 }

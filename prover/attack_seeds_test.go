@@ -16,13 +16,13 @@ func TestVerifierSeeds(t *testing.T) {
 			if len(want) > 20_000 {
 				t.Errorf("%s: %d bytes are too many for a seed", path, len(want))
 			}
-			if *update {
+			if *rewrite {
 				if err := os.WriteFile(path, want, 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s is not what is proven (%v): if the format or the protocol changed on purpose, write it with -update", path, err)
+				t.Errorf("%s is not what is proven (%v): if the format or the protocol changed on purpose, write it with -rewrite", path, err)
 			}
 		}
 	}

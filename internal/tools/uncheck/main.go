@@ -35,6 +35,9 @@ var folders = []string{"formats", "verifier", "verifier/air", "verifier/fri", "v
 // testPackage holds the tests of all checks.
 const testPackage = "./prover"
 
+// slow are tests of that package that attack nothing.
+const slow = "Fixtures|Memory"
+
 // limit is the time that a run of the tests may take: a verifier without a check may loop.
 const limit = 2 * time.Minute
 
@@ -134,7 +137,7 @@ func run(only string) (bool, error) {
 
 // test runs the tests with a site switched off. A panic and a run out of time are failures too.
 func test(binary, dir, off string) (string, bool) {
-	cmd := exec.Command(binary, "-test.failfast", "-test.timeout", limit.String())
+	cmd := exec.Command(binary, "-test.failfast", "-test.skip", slow, "-test.timeout", limit.String())
 	cmd.Dir = filepath.Join(dir, testPackage)
 	cmd.Env = append(os.Environ(), "IXPROVE_UNCHECK="+off)
 	out, err := cmd.CombinedOutput()
