@@ -40,20 +40,19 @@ func newFingerprints(c *air.Circuit, ch *logup.Challenges) *fingerprints {
 	return f
 }
 
-// fractions is the common fraction of a group of lookups on a block of rows.
+// fractions computes the common fractions of groups of lookups on a block of rows.
 type fractions struct {
-	numerator, denominator vector.Ext
-	message, term          vector.Ext
-	args                   [][]field.Element
+	message, term vector.Ext
+	args          [][]field.Element
 }
 
-// evaluate computes the fraction of a group from the program's outputs.
-func (f *fractions) evaluate(p *program, m *machine, g air.Group, ch *fingerprints, n int) {
+// evaluate sets numerator and denominator to the fraction of a group, from the program's outputs.
+func (f *fractions) evaluate(numerator, denominator *vector.Ext, p *program, m *machine, g air.Group, ch *fingerprints, n int) {
 	for i := g.First; i < g.End; i++ {
 		l := &p.circuit.Lookups[i]
 		message := &f.message
 		if i == g.First {
-			message = &f.denominator
+			message = denominator
 		}
 		message.Fill(ch.Base(l.Channel), n)
 		f.args = f.args[:0]
@@ -65,37 +64,32 @@ func (f *fractions) evaluate(p *program, m *machine, g air.Group, ch *fingerprin
 		// numerator·message ± denominator·multiplicity over denominator·message
 		multiplicity := p.node(m, l.Multiplicity)
 		if i == g.First {
-			f.numerator.Fill(field.Ext{}, n)
+			numerator.Fill(field.Ext{}, n)
 			accumulate := vector.Sub
 			if l.Push {
 				accumulate = vector.Add
 			}
-			accumulate(f.numerator[0][:n], f.numerator[0][:], multiplicity)
+			accumulate(numerator[0][:n], numerator[0][:], multiplicity)
 			continue
 		}
-		if i == g.First+1 { // the numerator is in the base field
-			vector.ScaleExt(&f.numerator, message, f.first(n), n)
+		if i == g.First+1 { // the numerator is still in the base field; the product overwrites it
+			copy(f.term[0][:n], numerator[0][:])
+			vector.ScaleExt(numerator, message, f.term[0][:], n)
 		} else {
-			vector.MulExt(&f.numerator, &f.numerator, message, n)
+			vector.MulExt(numerator, numerator, message, n)
 		}
-		term := &f.denominator
+		term := denominator
 		if p.circuit.Nodes[l.Multiplicity] != (formats.Node{Op: formats.OpConst, A: 1}) {
 			term = &f.term
-			vector.ScaleExt(term, &f.denominator, multiplicity, n)
+			vector.ScaleExt(term, denominator, multiplicity, n)
 		}
 		if l.Push {
-			vector.AddExt(&f.numerator, &f.numerator, term, n)
+			vector.AddExt(numerator, numerator, term, n)
 		} else {
-			vector.SubExt(&f.numerator, &f.numerator, term, n)
+			vector.SubExt(numerator, numerator, term, n)
 		}
-		vector.MulExt(&f.denominator, &f.denominator, message, n)
+		vector.MulExt(denominator, denominator, message, n)
 	}
-}
-
-// first moves the numerator's first coordinate out of the way of a product that overwrites it.
-func (f *fractions) first(n int) []field.Element {
-	copy(f.term[0][:n], f.numerator[0][:n])
-	return f.term[0][:n]
 }
 
 // lookupGrain is the number of rows whose running sums are computed at a time.
@@ -135,8 +129,7 @@ func (s *session) Lookups(t *verifier.Table, fixed, main prover.Matrix, ch *logu
 			block.first = first
 			p.run(m.machine, &block, count)
 			for g, group := range t.Groups {
-				m.fractions.evaluate(p, m.machine, group, prints, count)
-				m.numerators[g], m.denominators[g] = m.numerator, m.denominator
+				m.fractions.evaluate(&m.numerators[g], &m.denominators[g], p, m.machine, group, prints, count)
 			}
 			if !vector.InverseExt(m.denominators, m.products, count) {
 				return errors.New("a lookup's denominator is zero: this happens with negligible probability, prove again with other claims")

@@ -82,10 +82,11 @@ func (j *quotientJob) shift(s int) field.Element {
 type quotientMachine struct {
 	*machine
 	fractions
-	folded, step vector.Ext
-	constraints  [][]field.Element
-	x, scratch   [rows]field.Element
-	selectors    [3][rows]field.Element
+	numerator, denominator vector.Ext
+	folded, step           vector.Ext
+	constraints            [][]field.Element
+	x, scratch             [rows]field.Element
+	selectors              [3][rows]field.Element
 }
 
 // block computes the points first to last-1 of the quotient domain, all in one slab.
@@ -125,7 +126,7 @@ func (j *quotientJob) block(m *quotientMachine, first, last int) error {
 	}
 	vector.Combine(folded, j.deltas, m.constraints, 0)
 	for g, group := range t.Groups {
-		m.fractions.evaluate(j.program, m.machine, group, j.ch, count)
+		m.fractions.evaluate(&m.numerator, &m.denominator, j.program, m.machine, group, j.ch, count)
 		j.stepOf(m, src, g, count)
 		// denominator·step - numerator
 		vector.MulExt(&m.step, &m.step, &m.denominator, count)

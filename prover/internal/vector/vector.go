@@ -107,7 +107,9 @@ func InverseExt(x, scratch []Ext, n int) bool {
 	for k := len(x) - 1; k > 0; k-- {
 		MulExt(&scratch[k], &inverse, &scratch[k-1], n)
 		MulExt(&inverse, &inverse, &x[k], n)
-		x[k] = scratch[k]
+		for c := range x[k] {
+			copy(x[k][c][:n], scratch[k][c][:])
+		}
 	}
 	x[0] = inverse
 	return true

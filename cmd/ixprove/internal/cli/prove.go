@@ -104,10 +104,10 @@ func timeText(d time.Duration) string {
 }
 
 type proveFlags struct {
-	out, profile, shards, progress, gpu *string
-	threads                             *int
-	plan                                *bool
-	memory                              size
+	out, profile, shards, progress, gpu, trace *string
+	threads                                    *int
+	plan                                       *bool
+	memory                                     size
 }
 
 func prepareProve(f *pflag.FlagSet) action {
@@ -118,6 +118,7 @@ func prepareProve(f *pflag.FlagSet) action {
 		threads:  f.Int("threads", 0, "processors to use; all if 0"),
 		shards:   f.String("shards", "", "`SPEC`: a number of shards, or the log heights of each shard's tables such as 15,12/14"),
 		gpu:      f.String("gpu", "", "prove on the CUDA device of this `NUMBER`"),
+		trace:    f.String("trace", "", "write the stages' times to `FILE`, in Chrome's trace format"),
 		progress: progressFlag(f),
 	}
 	f.Var(&p.memory, "memory", "most memory to take, such as 8GiB; shards are recomputed where that saves enough")
@@ -166,6 +167,10 @@ func (p *proveFlags) prove(t *tool) (result, error) {
 		}
 	} else if err := t.writable(*p.out); err != nil {
 		return nil, err
+	} else if *p.trace != "" {
+		if err := t.writable(*p.trace); err != nil {
+			return nil, err
+		}
 	}
 	w, err := c.system.Witness(systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight})
 	if err != nil {
@@ -193,6 +198,11 @@ func (p *proveFlags) prove(t *tool) (result, error) {
 	}
 	if err := t.write(*p.out, r.Proof); err != nil {
 		return nil, err
+	}
+	if *p.trace != "" {
+		if err := t.write(*p.trace, chromeTrace(r.Spans)); err != nil {
+			return nil, err
+		}
 	}
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
 		ProvenBits: r.Report.ProvenBits, Backend: cpu.Backend{}.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, key: key.Key, claims: w.Claims}
