@@ -86,8 +86,8 @@ func Kernels(ctx context.Context) ([]Kernel, error) {
 			return nil, err
 		}
 		size := 1 << log
+		scratch := make([][2][]field.Element, maxWorkers)
 		out = append(out, Kernel{"coset extension", fmt.Sprintf("2^%d x %d, blowup 4", log, width), width * float64(size), "element", func() error {
-			scratch := make([][2][]field.Element, maxWorkers)
 			return parallel(ctx, width, 1, func(worker, _, _ int) error {
 				s := &scratch[worker]
 				if s[0] == nil {
