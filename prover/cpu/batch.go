@@ -86,11 +86,15 @@ func (blake3Batch) rows(out []hash.Digest, shape *hash.Digest, data []byte, n in
 func (blake3Batch) nodes(out, below []hash.Digest) { lanes.Digests(out, &nodeKey, below, 2) }
 
 func (blake3Batch) inject(out, below, rows []hash.Digest) {
-	in := make([]hash.Digest, 0, 3*len(out))
-	for i := range out {
-		in = append(in, below[2*i], below[2*i+1], rows[i])
+	const many = 32
+	var in [3 * many]hash.Digest
+	for ; len(out) > 0; out, below, rows = out[min(many, len(out)):], below[min(2*many, len(below)):], rows[min(many, len(rows)):] {
+		n := min(many, len(out))
+		for i := range n {
+			in[3*i], in[3*i+1], in[3*i+2] = below[2*i], below[2*i+1], rows[i]
+		}
+		lanes.Digests(out[:n], &injectKey, in[:3*n], 3)
 	}
-	lanes.Digests(out, &injectKey, in, 3)
 }
 
 func (blake3Batch) grind(state *hash.Digest, first uint64, n, bits int) int {

@@ -28,8 +28,13 @@ func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (prover.L
 	var err error
 	suite := batchOf(s.suite)
 	l.tree, err = hashTree(s.ctx, s.arena, suite, shape, func(out []hash.Digest, level, first int) {
-		data := appendExts(nil, l.word[first<<step:(first+len(out))<<step])
-		suite.rows(out, shape.Levels[level].Shape(), data, formats.ExtElementBytes<<step)
+		const many = 32 // rows at a time
+		buffer := make([]byte, 0, many*formats.ExtElementBytes<<step)
+		for i := 0; i < len(out); i += many {
+			end := min(i+many, len(out))
+			data := appendExts(buffer[:0], l.word[(first+i)<<step:(first+end)<<step])
+			suite.rows(out[i:end], shape.Levels[level].Shape(), data, formats.ExtElementBytes<<step)
+		}
 	})
 	return l, err
 }

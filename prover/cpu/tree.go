@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -22,6 +23,7 @@ type leafHasher func(out []hash.Digest, level, first int)
 func hashTree(ctx context.Context, a *arena, suite batch, shape *merkle.Tree, leaves leafHasher) (*tree, error) {
 	t := &tree{shape: shape, levels: make([][]hash.Digest, shape.LogRows()+1)}
 	level := 0
+	entering := make([][]hash.Digest, maxWorkers)
 	for log := shape.LogRows(); log >= 0; log-- {
 		digests, err := buffer[hash.Digest](a, 1<<log)
 		if err != nil {
@@ -33,13 +35,16 @@ func hashTree(ctx context.Context, a *arena, suite batch, shape *merkle.Tree, le
 			below = t.levels[log+1]
 		}
 		enters := level < len(shape.Levels) && shape.Levels[level].LogRows == log
-		err = parallel(ctx, len(digests), hashGrain, func(_, first, last int) error {
+		err = parallel(ctx, len(digests), hashGrain, func(worker, first, last int) error {
 			out := digests[first:last]
 			switch {
 			case below == nil:
 				leaves(out, level, first)
 			case enters:
-				rows := make([]hash.Digest, len(out))
+				if entering[worker] == nil {
+					entering[worker] = make([]hash.Digest, hashGrain)
+				}
+				rows := entering[worker][:len(out)]
 				leaves(rows, level, first)
 				suite.inject(out, below[2*first:2*last], rows)
 			default:
@@ -82,11 +87,7 @@ func (t *tree) siblings(indices []uint32) []byte {
 func gather(b []byte, columns [][]field.Element, first, last int) []byte {
 	width := len(columns) * formats.ElementBytes
 	start := len(b)
-	need := start + (last-first)*width
-	if cap(b) < need {
-		b = append(make([]byte, 0, need), b...)
-	}
-	b = b[:need]
+	b = slices.Grow(b, (last-first)*width)[:start+(last-first)*width]
 	for c, column := range columns {
 		at := start + c*formats.ElementBytes
 		for _, v := range column[first:last] {
