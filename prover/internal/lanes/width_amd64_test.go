@@ -2,13 +2,10 @@
 
 package lanes
 
-import (
-	"fmt"
-	"testing"
-)
+import "fmt"
 
-// everyWidth runs a test with the kernels of each width that this processor has.
-func everyWidth(t *testing.T, f func(t *testing.T)) {
+// everyWidth runs a test or benchmark with the kernels of each width that this processor has.
+func everyWidth[T interface{ Run(string, func(T)) bool }](t T, f func(T)) {
 	best := width
 	defer func() { width = best }()
 	for _, width = range []int{1, 8, 16} {

@@ -2,6 +2,4 @@
 
 package lanes
 
-import "testing"
-
-func everyWidth(t *testing.T, f func(t *testing.T)) { t.Run("portable", f) }
+func everyWidth[T interface{ Run(string, func(T)) bool }](t T, f func(T)) { t.Run("portable", f) }

@@ -2,10 +2,8 @@
 
 package vector
 
-import "testing"
-
-// everyLevel runs a test with the kernels of each instruction set that this processor has.
-func everyLevel(t *testing.T, f func(t *testing.T)) {
+// everyLevel runs a test or benchmark with the kernels of each instruction set that this processor has.
+func everyLevel[T interface{ Run(string, func(T)) bool }](t T, f func(T)) {
 	best := use
 	defer func() { use = best }()
 	for use = portable; use <= best; use++ {

@@ -2,6 +2,4 @@
 
 package vector
 
-import "testing"
-
-func everyLevel(t *testing.T, f func(t *testing.T)) { t.Run(Kernels(), f) }
+func everyLevel[T interface{ Run(string, func(T)) bool }](t T, f func(T)) { t.Run(Kernels(), f) }

@@ -368,11 +368,13 @@ func BenchmarkForward(b *testing.B) {
 	w := Twiddles(20)
 	for _, log := range []int{10, 12, 14, 17, 20} {
 		b.Run(fmt.Sprintf("2^%d", log), func(b *testing.B) {
-			x := random(rand.New(rand.NewPCG(11, 11)), 1<<log, false)
-			for b.Loop() {
-				Forward(x, w)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(log<<(log-1)), "ns/butterfly")
+			everyLevel(b, func(b *testing.B) {
+				x := random(rand.New(rand.NewPCG(11, 11)), 1<<log, false)
+				for b.Loop() {
+					Forward(x, w)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(log<<(log-1)), "ns/butterfly")
+			})
 		})
 	}
 }
@@ -390,8 +392,10 @@ func BenchmarkReverse(b *testing.B) {
 }
 
 func perElement(b *testing.B, n int, f func()) {
-	for b.Loop() {
-		f()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+	everyLevel(b, func(b *testing.B) {
+		for b.Loop() {
+			f()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+	})
 }
