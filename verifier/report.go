@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"math/bits"
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
@@ -41,9 +42,8 @@ type Sizes struct {
 func newReport(key *Key, p *formats.Proof, shapes []*Shape, bytes int) *Report {
 	r := &Report{System: key.Name, Key: key.digest, Profile: key.Profile.Name, Claims: p.Claims}
 	shape := Security(shapes, len(p.Claims))
-	for regime, bits := range map[security.Regime]*int{security.Johnson: &r.ProvenBits, security.Unique: &r.UniqueBits, security.Conjectured: &r.Conjectured} {
-		*bits = security.Level(security.Terms(key.Profile, shape, regime))
-	}
+	level := func(regime security.Regime) int { return security.Level(security.Terms(key.Profile, shape, regime)) }
+	r.ProvenBits, r.UniqueBits, r.Conjectured = level(security.Johnson), level(security.Unique), level(security.Conjectured)
 	r.Sizes.Total = bytes
 	rest := bytes
 	for i, s := range shapes {
@@ -116,4 +116,32 @@ func ValueText(t formats.ValueType, e formats.Elements) string {
 		return Hex(d)
 	}
 	return strconv.FormatUint(e.At(0), 10)
+}
+
+// AppendValue appends the elements of a value written as ValueText writes it, and reports whether it is one of the type.
+func AppendValue(e formats.Elements, t formats.ValueType, text string) (formats.Elements, bool) {
+	if t == formats.TypeBytes32 {
+		if len(text) != 2*formats.DigestBytes {
+			return e, false
+		}
+		out := e
+		for i := 0; i < len(text); i += 8 {
+			w, err := strconv.ParseUint(text[i:i+8], 16, 32)
+			if err != nil {
+				return e, false
+			}
+			out = out.Append(uint64(bits.ReverseBytes32(uint32(w))))
+		}
+		return out, true
+	}
+	v, err := strconv.ParseUint(text, 10, 64)
+	switch {
+	case err != nil:
+		return e, false
+	case t == formats.TypeU64:
+		return e.Append(v & (1<<32 - 1)).Append(v >> 32), true
+	case !t.Holds(v):
+		return e, false
+	}
+	return e.Append(v), true
 }
