@@ -1,0 +1,110 @@
+package wasm
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/ixprove/ixprove/formats"
+)
+
+// Report describes an accepted proof. It is the module's result, and what message.AppendReport writes natively.
+type Report struct {
+	System          string
+	Key             string // digest, in hexadecimal
+	Profile         string
+	ProvenBits      int `json:"proven_bits"` // up to the Johnson bound
+	UniqueBits      int `json:"unique_bits"` // proven within the unique decoding radius
+	ConjecturedBits int `json:"conjectured_bits"`
+	Claims          []Claim
+	Shards          []Shard
+	Sizes           Sizes // in bytes
+}
+
+// Claim is a claim that the proof makes, readable.
+type Claim struct {
+	Entry   string
+	Index   int // of the entry in the key
+	Args    []Value
+	Results []Value
+}
+
+// Value is an argument or result of a claim: Value in decimal, or in hexadecimal for type bytes32.
+type Value struct{ Name, Type, Value string }
+
+// Shard lists a shard's tables and the work it took.
+type Shard struct {
+	Tables []Table
+	Layers int // FRI layers
+	Points int // distinct query points
+}
+
+// Table is a circuit at a height of 2^LogHeight rows.
+type Table struct {
+	Circuit   string
+	LogHeight int `json:"log_height"`
+}
+
+// Sizes are the bytes of a proof by part; Rows and Siblings by kind of matrix: fixed, main, auxiliary, quotient.
+type Sizes struct {
+	Total                         int
+	Rows, Siblings                map[string]int
+	Openings, Layers, Final, Rest int
+}
+
+// encodePolicy writes a policy as docs/wasm.md has it, claims by number and element.
+func encodePolicy(p Policy) ([]byte, error) {
+	type claim struct {
+		Entry   uint32   `json:"entry"`
+		Args    []string `json:"args"`
+		Results []string `json:"results"`
+	}
+	out := struct {
+		Key      string   `json:"key,omitempty"`
+		MinBits  int      `json:"min_bits,omitempty"`
+		MaxBytes int      `json:"max_proof_bytes,omitempty"`
+		Insecure bool     `json:"insecure,omitempty"`
+		Claims   *[]claim `json:"claims,omitempty"`
+	}{MinBits: p.MinBits, MaxBytes: limitOf(p), Insecure: p.Insecure}
+	if p.MinBits < 0 || p.MaxProofBytes < 0 {
+		return nil, &formats.Error{Class: formats.Invalid, Place: "policy", What: "a number is negative", Expected: "0 or more", Got: strconv.Itoa(min(p.MinBits, p.MaxProofBytes))}
+	}
+	if p.Key != nil {
+		out.Key = hex.EncodeToString(p.Key[:])
+	}
+	if p.Claims != nil {
+		claims := make([]claim, len(p.Claims))
+		for i, c := range p.Claims {
+			claims[i] = claim{c.Entry, decimals(c.Args), decimals(c.Results)}
+		}
+		out.Claims = &claims
+	}
+	return json.Marshal(out)
+}
+
+func decimals(e formats.Elements) []string {
+	out := make([]string, e.Len())
+	for i := range out {
+		out[i] = strconv.FormatUint(e.At(i), 10)
+	}
+	return out
+}
+
+// decodeResult reads the module's result: a report, or the error it stands for.
+func decodeResult(data []byte) (*Report, error) {
+	var r struct {
+		Verdict                                        string
+		Check, Place, What, Expected, Got, Next, Input string
+		Report
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, &formats.Error{Class: formats.Internal, Place: "module", What: "the module's result cannot be read", Got: err.Error()}
+	}
+	if r.Verdict == "accepted" {
+		return &r.Report, nil
+	}
+	classes := []formats.Class{formats.Internal, formats.Malformed, formats.Incompatible, formats.Rejected, formats.Limit, formats.Invalid}
+	class := classes[max(slices.IndexFunc(classes, func(c formats.Class) bool { return c.String() == r.Verdict }), 0)]
+	return nil, &formats.Error{Class: class, Check: r.Check, Place: r.Place, What: r.What, Expected: r.Expected, Got: r.Got, Next: r.Next}
+}
