@@ -71,7 +71,7 @@ export interface Accepted {
   uniqueBits: number;
   conjecturedBits: number;
   claims: Claim[];
-  shards: { tables: { circuit: string; logHeight: number }[]; layers: number; points: number }[];
+  shards: { tables: { circuit: string; logHeight: number }[]; layers: number }[];
   /** Bytes by part. */
   sizes: {
     total: number;
