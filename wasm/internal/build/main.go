@@ -2,6 +2,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 
@@ -25,5 +26,6 @@ func build() error {
 			return err
 		}
 	}
+	fmt.Printf("verifier.wasm: %d bytes, SHA-256 %x\n", len(linked), sha256.Sum256(linked))
 	return nil
 }
