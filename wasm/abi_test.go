@@ -200,7 +200,7 @@ func TestMemoryIsTheSameInNode(t *testing.T) {
 		want := sha256.Sum256(memory)
 
 		frame := wasmtest.Frame(inputs[0], inputs[1], inputs[2])
-		c := exec.CommandContext(t.Context(), "node", filepath.Join(wasmtest.Folder(), "test", "engine.js"), "verifier.wasm", "--memory")
+		c := exec.CommandContext(t.Context(), "node", filepath.Join(wasmtest.Folder(), "scripts", "engine.js"), "verifier.wasm", "--memory")
 		c.Stdin = bytes.NewReader(append(binary.LittleEndian.AppendUint32(nil, uint32(len(frame))), frame...))
 		got, err := c.Output()
 		if err != nil {

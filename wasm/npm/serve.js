@@ -55,6 +55,7 @@ export class WorkerVerifier {
     signal?.addEventListener("abort", abort, { once: true });
     try {
       await this.ready();
+      signal?.throwIfAborted();
       return await this.#ask({ proof, options });
     } finally {
       signal?.removeEventListener("abort", abort);
@@ -69,6 +70,7 @@ export class WorkerVerifier {
   #ask(message) {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
+      if (this.#port === null) throw new Error("ixprove: the worker was terminated"); // by a call that ended between two steps of this one
       this.#waiting.set(id, { resolve, reject });
       this.#port.post({ id, ...message });
     });

@@ -122,7 +122,7 @@ func Folder() string {
 
 // startNode starts the package's engine script, which answers framed inputs with framed results.
 func startNode() (Engine, error) {
-	c := exec.Command("node", filepath.Join(Folder(), "test", "engine.js"), filepath.Join(Folder(), "..", "verifier.wasm"))
+	c := exec.Command("node", filepath.Join(Folder(), "scripts", "engine.js"), filepath.Join(Folder(), "..", "verifier.wasm"))
 	in, err1 := c.StdinPipe()
 	out, err2 := c.StdoutPipe()
 	if err := errors.Join(err1, err2); err != nil {

@@ -36,7 +36,7 @@ func main() {
 func measure() error {
 	fileBytes := flag.Int("bytes", 1<<20, "bytes of the file whose digest is proven")
 	runs := flag.Int("runs", 15, "warm verifications")
-	node := flag.String("node", "wasm/npm/test/measure.js", "script that measures Node")
+	node := flag.String("node", "wasm/npm/scripts/measure.js", "script that measures Node")
 	flag.Parse()
 	folder, err := os.UserCacheDir()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Answers verifications for package wasmtest: node test/engine.js MODULE [--memory]
+// Answers verifications for package wasmtest: node scripts/engine.js MODULE [--memory]
 //
 // On standard input: lengths in four little-endian bytes, each before a frame of the export verify. On standard output: lengths and results. With --memory it verifies one frame
 // and answers with the SHA-256 of the linear memory.

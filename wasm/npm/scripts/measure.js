@@ -1,4 +1,4 @@
-// Prints a row of `go run ./wasm/internal/engines`: node test/measure.js KEY PROOF RUNS NATIVE_MICROSECONDS
+// Prints a row of `go run ./wasm/internal/engines`: node scripts/measure.js KEY PROOF RUNS NATIVE_MICROSECONDS
 import { readFileSync } from "node:fs";
 import { load } from "../node.js";
 
