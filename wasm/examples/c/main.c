@@ -1,0 +1,63 @@
+/* Checks a proof without a WebAssembly runtime: the module translated to C by wasm2c (wabt). verify KEY PROOF [POLICY-JSON]
+ *
+ * The interface is docs/wasm.md. A trap ends the program. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verifier.h"
+
+static w2c_verifier module;
+
+static u8 *read_file(const char *name, u32 *size) {
+  FILE *f = fopen(name, "rb");
+  if (f == NULL || fseek(f, 0, SEEK_END) != 0) {
+    perror(name);
+    exit(4);
+  }
+  *size = (u32)ftell(f);
+  rewind(f);
+  u8 *data = malloc(*size + 1);
+  if (data == NULL || fread(data, 1, *size, f) != *size) {
+    perror(name);
+    exit(4);
+  }
+  fclose(f);
+  return data;
+}
+
+static u32 put(const void *data, u32 size) {
+  if (size == 0) return 0;
+  u32 at = w2c_verifier_alloc(&module, size);
+  if (at == 0) {
+    fputs("an input is longer than the module takes\n", stderr);
+    exit(4);
+  }
+  memcpy(w2c_verifier_memory(&module)->data + at, data, size);
+  return at;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) {
+    fputs("usage: verify KEY PROOF [POLICY-JSON]\n", stderr);
+    return 2;
+  }
+  const char *policy = argc > 3 ? argv[3] : "";
+  u32 key_size, proof_size, policy_size = (u32)strlen(policy);
+  u8 *key = read_file(argv[1], &key_size), *proof = read_file(argv[2], &proof_size);
+
+  wasm_rt_init();
+  wasm2c_verifier_instantiate(&module);
+  w2c_verifier_0x5Finitialize(&module);
+  if (w2c_verifier_abi_version(&module) != 1) return 1;
+  u32 p = put(proof, proof_size), k = put(key, key_size), q = put(policy, policy_size);
+  u32 status = w2c_verifier_verify_with(&module, p, proof_size, k, key_size, q, policy_size);
+  u32 at = w2c_verifier_result_ptr(&module), size = w2c_verifier_result_len(&module);
+  fwrite(w2c_verifier_memory(&module)->data + at, 1, size, stdout);
+  putchar('\n');
+  wasm2c_verifier_free(&module);
+  wasm_rt_free();
+  free(key);
+  free(proof);
+  return status == 0 ? 0 : 3;
+}
