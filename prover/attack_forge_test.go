@@ -1,6 +1,7 @@
 package prover_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -342,51 +343,102 @@ func anotherPin() hooks {
 	}}
 }
 
-// recorder notes the tags that a transcript absorbs.
+// step is a message that a transcript absorbs.
+type step struct {
+	tag   uint64
+	words []uint64
+}
+
+// recorder notes the messages that a transcript absorbs.
 type recorder struct {
 	hash.Blake3
-	tags *[]uint64
+	steps *[]step
 }
 
 func (r recorder) Absorb(state *hash.Digest, words []uint64) hash.Digest {
-	if len(words) > 2 || words[0] < 1<<8 { // not the name
-		for rest := words; len(rest) > 0; rest = rest[2+rest[1]:] {
-			*r.tags = append(*r.tags, rest[0])
+	if *state != (hash.Digest{}) { // the first words are the protocol's name
+		for rest := words; len(rest) > 0; {
+			n := 2 + rest[1]
+			*r.steps = append(*r.steps, step{rest[0], slices.Clone(rest[2:n])})
+			rest = rest[n:]
 		}
 	}
 	return r.Blake3.Absorb(state, words)
 }
 
-// TestStaleChallenges shows by their order that no challenge can be known before what it tests is fixed: the steps T-1 to T-18 are absorbed in the order of
-// docs/protocol.md section 5, each challenge by a hash of all before it.
+// transcriptOf is what docs/protocol.md section 5 has a verifier absorb for a proof, written a second time.
+func transcriptOf(key formats.Digest, p *formats.Proof) (out []step) {
+	add := func(tag uint64, words ...uint64) { out = append(out, step{tag, words}) }
+	words := func(packed []byte) (w []uint64) {
+		for i := 0; i < len(packed); i += 8 {
+			w = append(w, binary.LittleEndian.Uint64(packed[i:]))
+		}
+		return w
+	}
+	add(1, words(key[:])...)
+	claims := []uint64{uint64(len(p.Claims))}
+	for _, c := range p.Claims {
+		claims = append(claims, uint64(c.Entry), uint64(c.Args.Len()+c.Results.Len()))
+		claims = append(append(claims, words(c.Args)...), words(c.Results)...)
+	}
+	add(2, claims...)
+	headers := []uint64{uint64(len(p.Shards))}
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		headers = append(headers, uint64(len(s.Tables)))
+		for _, t := range s.Tables {
+			headers = append(headers, uint64(t.Circuit), uint64(t.LogHeight))
+		}
+		headers = append(headers, words(s.Main[:])...)
+	}
+	add(3, headers...)
+	add(4)
+	for i := range p.Shards {
+		add(5, words(p.Shards[i].Pins)...)
+	}
+	add(6)
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		if len(s.Aux) > 0 {
+			add(7, append(words(s.Aux[0][:]), words(s.Sums)...)...)
+		}
+		add(8)
+		add(9, words(s.Quotient[:])...)
+		add(10)
+		add(11, words(s.Openings)...)
+		add(12)
+		for _, root := range s.LayerRoot {
+			add(13, words(root[:])...)
+			add(14)
+		}
+		add(15, words(s.Final)...)
+		add(16)
+		add(17, s.Nonce)
+		add(18)
+	}
+	return out
+}
+
+// TestStaleChallenges shows that no challenge can be known before what it tests is fixed: the steps T-1 to T-18 are absorbed whole and in their order, each
+// challenge by a hash of all before it. So a trace, a sum or a layer that is chosen after its challenge has another challenge.
 func TestStaleChallenges(t *testing.T) {
 	for name, s := range samples() {
-		var got []uint64
-		key, err := verifier.ParseKey(s.pk.Encoded, recorder{tags: &got})
+		var got []step
+		key, err := verifier.ParseKey(s.pk.Encoded, recorder{steps: &got})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := verify(t, key, s.data, policy); err != nil {
 			t.Fatal(err)
 		}
-		p := s.proof(t)
-		want := []uint64{1, 2, 3, 4}
-		for range p.Shards {
-			want = append(want, 5)
+		want := transcriptOf(s.pk.Digest(), s.proof(t))
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d steps, want %d", name, len(got), len(want))
 		}
-		want = append(want, 6)
-		for i := range p.Shards {
-			if len(p.Shards[i].Aux) > 0 {
-				want = append(want, 7)
+		for i := range want {
+			if got[i].tag != want[i].tag || !slices.Equal(got[i].words, want[i].words) {
+				t.Errorf("%s: step %d is T-%d %v, want T-%d %v", name, i, got[i].tag, got[i].words, want[i].tag, want[i].words)
 			}
-			want = append(want, 8, 9, 10, 11, 12)
-			for range p.Shards[i].LayerRoot {
-				want = append(want, 13, 14)
-			}
-			want = append(want, 15, 16, 17, 18)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: absorbed %v, want %v", name, got, want)
 		}
 	}
 }
@@ -408,5 +460,13 @@ func TestShapeBindsWidths(t *testing.T) {
 			t.Error("two shapes have one root")
 		}
 		seen[d] = true
+	}
+}
+
+// TestNoIndices opens nothing: that leads to no root.
+func TestNoIndices(t *testing.T) {
+	tree := merkle.NewTree(hash.Blake3{}, []merkle.Matrix{{LogRows: 3, Width: 1}})
+	if _, failure := tree.Verify(&hash.Digest{}, nil, &formats.Opening{}); failure.Fault != merkle.Root {
+		t.Errorf("%v", failure)
 	}
 }

@@ -90,6 +90,15 @@ func TestKeyChecks(t *testing.T) {
 				at++
 			}
 		}},
+		{"K-7", "a degree in transition that overflows", invalid, func(k *formats.Key) {
+			c := &k.Circuits[1]
+			at := uint32(len(c.Nodes))
+			c.Nodes = append(c.Nodes, formats.Node{Op: formats.OpTransition})
+			for range 70 {
+				c.Nodes = append(c.Nodes, formats.Node{Op: formats.OpMul, A: uint64(at), B: at})
+				at++
+			}
+		}},
 		{"K-8", "a degree bound beyond the blowup", invalid, func(k *formats.Key) { k.Circuits[1].Degree = 6 }},
 		{"K-8", "a degree bound of 1", invalid, func(k *formats.Key) { k.Circuits[4].Degree = 1 }},
 		{"K-8", "a constraint that is no node", invalid, func(k *formats.Key) { c := &k.Circuits[1]; c.Constraints[0] = uint32(len(c.Nodes)) }},
@@ -181,6 +190,12 @@ func TestCircuitChecks(t *testing.T) {
 			c.Fixed = []formats.Fixed{{Columns: 1, LogHeight: formats.MaxLogHeight + 1}}
 		}},
 		{"K-10", "a periodic column without values", func(c *formats.Circuit) { c.Periodic = []formats.Elements{nil} }},
+		{"K-10", "a period above the limit", func(c *formats.Circuit) {
+			c.Periodic, c.MinLogHeight = []formats.Elements{make(formats.Elements, 16<<formats.MaxPeriodLog)}, formats.MaxLogHeight
+		}},
+		{"K-9", "a weight above the limit", func(c *formats.Circuit) {
+			c.Lookups = []formats.Lookup{{Push: true, Channel: 2, Weight: formats.MaxLookupWeight + 1, Args: []uint32{0}}}
+		}},
 		{"K-11", "too many main columns", func(c *formats.Circuit) { c.Columns = formats.MaxColumns + 1 }},
 		{"K-11", "too many fixed columns", func(c *formats.Circuit) { c.Fixed = []formats.Fixed{{Columns: formats.MaxColumns + 1, LogHeight: 4}} }},
 	} {

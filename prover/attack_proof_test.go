@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
@@ -44,12 +47,24 @@ func TestBytesChecks(t *testing.T) {
 		{"P-2", "a head is cut", formats.Malformed, func(b []byte) []byte { return append(b[:versionAt], 0x1b, 1) }},
 		{"P-2", "an item of the wrong type", formats.Malformed, func(b []byte) []byte { b[versionAt] = 0x21; return b }},
 		{"P-2", "something follows", formats.Malformed, func(b []byte) []byte { return append(b[:len(b)-1], b[len(b)-1], 0)[:len(b)+1] }},
-		{"P-2", "a list longer than its limit", formats.Malformed, func(b []byte) []byte {
-			return append(b[:claimsAt], append([]byte{0x9a, 0, 1, 0, 1}, make([]byte, 4<<16)...)...)
+		{"P-2", "a claim more than the limit", formats.Malformed, func(b []byte) []byte {
+			p, _ := formats.DecodeProof(bytes.Clone(b), len(b))
+			p.Claims = nil
+			rest, _ := encodeProof(p)
+			claims := bytes.Repeat([]byte{0x83, 0, 0x40, 0x40}, formats.MaxClaims+1)
+			return slices.Concat(b[:claimsAt], []byte{0x9a, 0, 1, 0, 1}, claims, rest[claimsAt+1:])
 		}},
 		{"P-2", "a list longer than the data", formats.Malformed, func(b []byte) []byte { b[claimsAt] = 0x98; b[claimsAt+1] = 0xff; return b[:claimsAt+9] }},
 		{"P-2", "a string longer than the data", formats.Malformed, func(b []byte) []byte { return b[:versionAt+20] }},
 		{"P-2", "a name with an unprintable byte", formats.Malformed, func(b []byte) []byte { b[kindAt] = '\n'; return b }},
+		{"P-2", "a name with a delete", formats.Malformed, func(b []byte) []byte { b[kindAt] = 0x7f; return b }},
+		{"P-2", "a name that is too long", formats.Malformed, func(b []byte) []byte {
+			return slices.Concat(b[:kindAt-1], []byte{0x78, formats.MaxNameBytes + 1}, bytes.Repeat([]byte("x"), formats.MaxNameBytes+1), b[versionAt-1:])
+		}},
+		{"P-2", "an empty name", formats.Malformed, func(b []byte) []byte { return slices.Concat(b[:kindAt-1], []byte{0x60}, b[versionAt-1:]) }},
+		{"P-2", "a digest of 33 bytes", formats.Malformed, func(b []byte) []byte {
+			return slices.Concat(b[:versionAt+3], []byte{33}, b[versionAt+4:versionAt+4+32], []byte{0}, b[versionAt+4+32:])
+		}},
 		{"P-2", "an integer above its limit", formats.Malformed, func(b []byte) []byte {
 			return append(append(bytes.Clone(b[:claimsAt+2]), 0x1b, 0, 0, 0, 1, 0, 0, 0, 0), b[claimsAt+3:]...)
 		}},
@@ -66,6 +81,28 @@ func TestBytesChecks(t *testing.T) {
 			_, err := verify(t, s.pk.Key, c.change(append(make([]byte, 0, len(s.data)+8), s.data...)), limit)
 			refused(t, err, c.check, c.class)
 		})
+	}
+}
+
+// TestNotOurFile asks for an error that says what to do, where any other item than a map was given.
+func TestNotOurFile(t *testing.T) {
+	_, err := verifier.Verify(samples()["toy"].pk.Key, []byte("%PDF-1.7"), policy)
+	refused(t, err, "P-2", formats.Malformed)
+	if !strings.Contains(err.Error(), "not a batch proof") || !strings.Contains(err.Error(), "right file") {
+		t.Error(err)
+	}
+}
+
+// TestDeclaredLengths declares lists that the data cannot hold: nothing is allocated for them.
+func TestDeclaredLengths(t *testing.T) {
+	data := append(bytes.Clone(samples()["toy"].data[:claimsAt]), 0x9a, 0, 1, 0, 0)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := formats.DecodeProof(data, len(data))
+	runtime.ReadMemStats(&after)
+	refused(t, err, "P-2", formats.Malformed)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<16 {
+		t.Errorf("%d bytes allocated for %d bytes of data", used, len(data))
 	}
 }
 
@@ -213,6 +250,25 @@ func TestProofChecks(t *testing.T) {
 			_, err := verify(t, s.pk.Key, encoded(t, p), policy)
 			refused(t, err, c.check, formats.Rejected)
 		})
+	}
+}
+
+// TestLimitChecks reaches limits that no encoding can exceed, at the functions that provers call with what was never encoded.
+func TestLimitChecks(t *testing.T) {
+	key := samples()["toy"].pk.Key
+	tables := func(tables ...formats.Table) error {
+		_, err := verifier.CheckTables(key, 0, tables)
+		return err
+	}
+	for _, c := range []struct {
+		check, name string
+		err         error
+	}{
+		{"P-5", "more claims than the limit", verifier.CheckClaims(key, make([]formats.Claim, formats.MaxClaims+1))},
+		{"P-11", "more tables than the limit", tables(slices.Repeat([]formats.Table{{Circuit: circuitQuiet, LogHeight: 1}}, formats.MaxTables+1)...)},
+		{"P-14", "a height above the limit", tables(formats.Table{Circuit: circuitQuiet, LogHeight: formats.MaxLogHeight + 1})},
+	} {
+		t.Run(c.check+" "+c.name, func(t *testing.T) { refused(t, c.err, c.check, formats.Rejected) })
 	}
 }
 
@@ -446,5 +502,18 @@ func TestDegenerateShapes(t *testing.T) {
 		bump(s.Trees[0].Rows, 0)
 		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-31", formats.Rejected)
+	}
+}
+
+// TestClaimsAreAccounted states claims whose messages are longer than those of any table present: the lookup term counts their length.
+func TestClaimsAreAccounted(t *testing.T) {
+	key := samples()["toy"].pk.Key
+	tables, err := verifier.CheckTables(key, 0, []formats.Table{{Circuit: circuitRange, LogHeight: rangeLog}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := verifier.Security([]*verifier.Shape{verifier.NewShape(key, tables)}, 1)
+	if got := shape.Shards[0][0].LookupWidth; got != 4 { // low, high, y and the channel
+		t.Errorf("%d elements, want 4", got)
 	}
 }

@@ -48,6 +48,15 @@ func ParseKey(data []byte, suites ...hash.Suite) (*Key, error) {
 // Digest names the key: it is what a verifier pins.
 func (k *Key) Digest() formats.Digest { return k.digest }
 
+// Raw is the key as it travels: its one encoding has the key's digest.
+func (k *Key) Raw() *formats.Key {
+	raw := &formats.Key{Name: k.Name, Suite: k.Suite.Name(), Profile: RawProfile(k.Profile), Channels: k.Channels, Entries: k.Entries}
+	for _, c := range k.Circuits {
+		raw.Circuits = append(raw.Circuits, c.Circuit)
+	}
+	return raw
+}
+
 // Entry is the index of the entry of that name.
 func (k *Key) Entry(name string) (int, bool) {
 	for i := range k.Entries {

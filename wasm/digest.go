@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "229d265c51bb6871a4912142543c7b955f167c0714283e5a62832908cd0fce4e"
+const Digest = "6929d2cc32e64e03cfd4c14c5042b7ace8c8c37b68a2520ea7f3b4d84d145cfe"

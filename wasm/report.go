@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/air"
 )
 
 // Report describes an accepted proof. It is the module's result, and what message.AppendReport writes natively.
@@ -50,6 +52,54 @@ type Sizes struct {
 	Total                         int
 	Rows, Siblings                map[string]int
 	Openings, Layers, Final, Rest int
+}
+
+// Native is the report as package verifier makes it. A report that does not fit the key, which is the one that it was made with, is a *formats.Error of class Internal.
+func (r *Report) Native(key *verifier.Key) (*verifier.Report, error) {
+	misfit := &formats.Error{Class: formats.Internal, Place: "report", What: "the module's report does not fit the key"}
+	digest, ok := verifier.ParseDigest(r.Key)
+	if !ok || digest != key.Digest() {
+		return nil, misfit
+	}
+	out := &verifier.Report{System: r.System, Key: digest, Profile: r.Profile, ProvenBits: r.ProvenBits, UniqueBits: r.UniqueBits, Conjectured: r.ConjecturedBits,
+		Sizes: verifier.Sizes{Total: r.Sizes.Total, Openings: r.Sizes.Openings, Layers: r.Sizes.Layers, Final: r.Sizes.Final, Rest: r.Sizes.Rest}}
+	for k := range verifier.NumKinds {
+		out.Sizes.Rows[k], out.Sizes.Siblings[k] = r.Sizes.Rows[k.String()], r.Sizes.Siblings[k.String()]
+	}
+	for _, c := range r.Claims {
+		claim := formats.Claim{Entry: uint32(c.Index)}
+		if c.Index < 0 || c.Index >= len(key.Entries) {
+			return nil, misfit
+		}
+		e := &key.Entries[c.Index]
+		for _, part := range []struct {
+			types  []formats.Value
+			values []Value
+			to     *formats.Elements
+		}{{e.Args, c.Args, &claim.Args}, {e.Results, c.Results, &claim.Results}} {
+			if len(part.types) != len(part.values) {
+				return nil, misfit
+			}
+			for i, v := range part.values {
+				if *part.to, ok = verifier.AppendValue(*part.to, part.types[i].Type, v.Value); !ok {
+					return nil, misfit
+				}
+			}
+		}
+		out.Claims = append(out.Claims, claim)
+	}
+	for _, s := range r.Shards {
+		shard := verifier.ShardReport{Layers: s.Layers}
+		for _, t := range s.Tables {
+			i := slices.IndexFunc(key.Circuits, func(c *air.Circuit) bool { return c.Name == t.Circuit })
+			if i < 0 {
+				return nil, misfit
+			}
+			shard.Tables = append(shard.Tables, verifier.Table{Circuit: key.Circuits[i], Index: i, LogHeight: t.LogHeight})
+		}
+		out.Shards = append(out.Shards, shard)
+	}
+	return out, nil
 }
 
 // JSON is the policy as docs/wasm.md has it, claims by number and element. A negative number is a *formats.Error of class Invalid.

@@ -102,6 +102,9 @@ func TestVerdicts(t *testing.T) {
 			var native *verifier.Report
 			if native, want = verifier.Verify(key, c.proof, c.policy.Policy); want == nil {
 				report = new(Report)
+				if back, err := got.Native(key); err != nil || !reflect.DeepEqual(back, native) {
+					t.Errorf("%s: %+v, %v\nnatively: %+v", c.name, back, err, native)
+				}
 				if err := json.Unmarshal(message.AppendReport(nil, key, native), report); err != nil {
 					t.Fatal(err)
 				}

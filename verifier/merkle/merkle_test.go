@@ -349,3 +349,16 @@ func TestDistinct(t *testing.T) {
 		}
 	}
 }
+
+// On 32-bit machines these rows, of 2^32 bytes together, would be as long as none.
+func TestRowsLongerThanAnInt(t *testing.T) {
+	tree := merkle.NewTree(suite, []merkle.Matrix{{LogRows: 5, Width: 1 << 24}})
+	indices := make([]uint32, 32)
+	for i := range indices {
+		indices[i] = uint32(i)
+	}
+	_, got := tree.Verify(&hash.Digest{}, indices, &formats.Opening{})
+	if want := (merkle.Failure{Fault: merkle.RowBytes, Expected: 1 << 32}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/formats/encode"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/hash"
@@ -89,11 +88,7 @@ func CompareKey(t testing.TB, key *verifier.Key, proof []byte, p verifier.Policy
 	if _, ok := key.Suite.(hash.Blake3); !ok {
 		return
 	}
-	raw := &formats.Key{Name: key.Name, Suite: key.Suite.Name(), Profile: verifier.RawProfile(key.Profile), Channels: key.Channels, Entries: key.Entries}
-	for _, c := range key.Circuits {
-		raw.Circuits = append(raw.Circuits, c.Circuit)
-	}
-	encoded, err := encode.Key(raw)
+	encoded, err := encode.Key(key.Raw())
 	if err != nil || hash.KeyDigest(encoded) != key.Digest() {
 		return
 	}
