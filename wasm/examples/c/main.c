@@ -1,13 +1,13 @@
-/* Checks a proof without a WebAssembly runtime: the module translated to C by wasm2c (wabt). verify KEY PROOF [POLICY-JSON]
+/* Checks a proof without a WebAssembly runtime: the module translated to C by wasm2c. verify KEY PROOF [POLICY-JSON]
  *
- * The interface is docs/wasm.md. A trap ends the program. */
+ * The names are those of wabt 1.0.32, Debian's; later versions say Z_verifierZ_alloc for Z_verifierZ_alloc. The interface is docs/wasm.md. A trap ends the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "verifier.h"
 
-static w2c_verifier module;
+static Z_verifier_instance_t module;
 
 static u8 *read_file(const char *name, u32 *size) {
   FILE *f = fopen(name, "rb");
@@ -28,12 +28,12 @@ static u8 *read_file(const char *name, u32 *size) {
 
 static u32 put(const void *data, u32 size) {
   if (size == 0) return 0;
-  u32 at = w2c_verifier_alloc(&module, size);
+  u32 at = Z_verifierZ_alloc(&module, size);
   if (at == 0) {
     fputs("an input is longer than the module takes\n", stderr);
     exit(4);
   }
-  memcpy(w2c_verifier_memory(&module)->data + at, data, size);
+  memcpy(Z_verifierZ_memory(&module)->data + at, data, size);
   return at;
 }
 
@@ -47,15 +47,16 @@ int main(int argc, char **argv) {
   u8 *key = read_file(argv[1], &key_size), *proof = read_file(argv[2], &proof_size);
 
   wasm_rt_init();
-  wasm2c_verifier_instantiate(&module);
-  w2c_verifier_0x5Finitialize(&module);
-  if (w2c_verifier_abi_version(&module) != 1) return 1;
+  Z_verifier_init_module();
+  Z_verifier_instantiate(&module);
+  Z_verifierZ__initialize(&module);
+  if (Z_verifierZ_abi_version(&module) != 1) return 1;
   u32 p = put(proof, proof_size), k = put(key, key_size), q = put(policy, policy_size);
-  u32 status = w2c_verifier_verify_with(&module, p, proof_size, k, key_size, q, policy_size);
-  u32 at = w2c_verifier_result_ptr(&module), size = w2c_verifier_result_len(&module);
-  fwrite(w2c_verifier_memory(&module)->data + at, 1, size, stdout);
+  u32 status = Z_verifierZ_verify_with(&module, p, proof_size, k, key_size, q, policy_size);
+  u32 at = Z_verifierZ_result_ptr(&module), size = Z_verifierZ_result_len(&module);
+  fwrite(Z_verifierZ_memory(&module)->data + at, 1, size, stdout);
   putchar('\n');
-  wasm2c_verifier_free(&module);
+  Z_verifier_free(&module);
   wasm_rt_free();
   free(key);
   free(proof);

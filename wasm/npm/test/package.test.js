@@ -30,7 +30,7 @@ function project(t, files) {
 test("npm pack holds what the package needs and nothing else", () => {
   const [{ files }] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" }));
   assert.deepEqual(files.map((f) => f.path).sort(), [
-    "README.md", "digest.js", "index.cjs", "index.d.cts", "index.d.ts", "index.js", "instance.js", "node-spawn.cjs", "node-spawn.js", "node-worker.js", "node.cjs", "node.js",
+    "LICENSE", "README.md", "digest.js", "index.cjs", "index.d.cts", "index.d.ts", "index.js", "instance.js", "node-spawn.cjs", "node-spawn.js", "node-worker.js", "node.cjs", "node.js",
     "package.json", "serve.js", "spawn.cjs", "spawn.d.cts", "spawn.d.ts", "spawn.js", "verifier.wasm", "worker.js",
   ]);
 });
