@@ -333,6 +333,83 @@ func TestPolicyChecks(t *testing.T) {
 	}
 }
 
+// TestP36Work has a key whose constraints take long, in many tables.
+func TestP36Work(t *testing.T) {
+	s := air.NewSystem("busy")
+	ch := s.Channel("entry", 1)
+	s.Entry("entry", ch, []formats.Value{{Name: "x", Type: formats.TypeField}}, nil)
+	c := s.Circuit("busy")
+	x := c.Column("x")
+	sum := x
+	for i := range field.Element(1 << 14) {
+		sum = sum.Add(c.Const(i + 1))
+	}
+	c.Pull(ch, c.First(), sum.Sub(sum))
+	pk := keygen(t, s, hash.Blake3{})
+	w := &prover.Witness{
+		Claims: []formats.Claim{{Args: elements(0)}},
+		Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: 4, Trace: newTrace(1, 4)}}}},
+	}
+	data := proveWith(t, cpu.Backend{}, pk, w)
+	if _, err := verify(t, pk.Key, data, policy); err != nil {
+		t.Fatal(err)
+	}
+	// 2^15 operations a table.
+	p, err := formats.DecodeProof(bytes.Clone(data), len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Shards[0].Tables = make([]formats.Table, formats.MaxTables)
+	for i := range p.Shards[0].Tables {
+		p.Shards[0].Tables[i].LogHeight = 4
+	}
+	for range 4 {
+		p.Shards = append(p.Shards, p.Shards[0])
+	}
+	_, err = verify(t, pk.Key, encoded(t, p), policy)
+	refused(t, err, "P-36", formats.Limit)
+	for range formats.MaxTables {
+		w.Shards = append(w.Shards, w.Shards[0])
+	}
+	for i := range w.Shards[:5] {
+		w.Shards[i].Tables = slices.Repeat(w.Shards[0].Tables[:1], formats.MaxTables)
+	}
+	if _, err := prover.Shapes(pk.Key, &prover.Witness{Claims: w.Claims, Shards: w.Shards[:5]}); err == nil {
+		t.Error("the prover takes a witness that no verifier accepts")
+	}
+}
+
+// TestP2BatchLimits has a table, and a tree, more in all shards than a proof may have. The encoder refuses to write such a proof, so one that is allowed is lengthened by a shard.
+func TestP2BatchLimits(t *testing.T) {
+	for name, change := range map[string]func(s *formats.Shard){
+		"tables": func(s *formats.Shard) { s.Tables = make([]formats.Table, formats.MaxTables) },
+		"trees":  func(s *formats.Shard) { s.Trees = make([]formats.Opening, formats.MaxOpeningSets) },
+	} {
+		const most = formats.MaxBatchTables / formats.MaxTables
+		s := samples()["toy"]
+		p := s.proof(t)
+		change(&p.Shards[0])
+		shards := func(n int) []byte {
+			p.Shards = slices.Repeat(p.Shards[:1], n)
+			return encoded(t, p)
+		}
+		fewer, full := shards(most-1), shards(most)
+		shard := full[len(fewer):]
+		data := bytes.Clone(full)
+		for n := most; n < most+3; n++ { // trees have some room above that of tables
+			head := []byte{0x98, byte(n)}
+			at := len(full) - most*len(shard) - len(head)
+			if !bytes.Equal(data[at:at+2], head) {
+				t.Fatalf("%s: the list of shards starts with %x", name, data[at:at+2])
+			}
+			data[at+1]++
+			data = append(data, shard...)
+		}
+		_, err := verify(t, s.pk.Key, data, policy)
+		refused(t, err, "P-2", formats.Malformed)
+	}
+}
+
 // TestP16Weights proves nothing: a system whose weights reach p in a batch that is small enough to state.
 func TestP16Weights(t *testing.T) {
 	s := air.NewSystem("heavy")

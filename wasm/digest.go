@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "6929d2cc32e64e03cfd4c14c5042b7ace8c8c37b68a2520ea7f3b4d84d145cfe"
+const Digest = "d1b1bc87330a9c2b1cbabfefbbecbf4b0924232f9e19b8ff1cc58e9ce84a9ae7"

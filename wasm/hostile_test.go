@@ -3,11 +3,14 @@ package wasm_test
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/formats/encode"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/security"
 	"github.com/ixprove/ixprove/wasm"
 	"github.com/ixprove/ixprove/wasm/wasmtest"
 )
@@ -74,5 +77,54 @@ func TestHostileProofs(t *testing.T) {
 				wasmtest.Compare(t, key, proof, []byte(policy))
 			}
 		}
+	}
+}
+
+// hostileKeys are keys of up to wasm.MaxKeyBytes that make a verifier do as much as their bytes can.
+func hostileKeys(t testing.TB) map[string][]byte {
+	t.Helper()
+	profile, _ := security.ProfileByName("standard")
+	key := func(circuits int, c formats.Circuit) []byte {
+		k := &formats.Key{Name: "k", Suite: hash.Blake3{}.Name(), Profile: verifier.RawProfile(profile), Channels: []formats.Channel{{Name: "c"}}, Entries: []formats.Entry{{Name: "e"}}}
+		c.Columns, c.MinLogHeight, c.Degree = max(c.Columns, 1), max(c.MinLogHeight, uint8(profile.MinLogHeight)), 2
+		if len(c.Nodes) == 0 {
+			c.Nodes = []formats.Node{{Op: formats.OpConst}}
+		}
+		c.Constraints = append(c.Constraints, 0)
+		for i := range circuits {
+			c.Name = strconv.Itoa(i)
+			k.Circuits = append(k.Circuits, c)
+		}
+		data, err := encode.Key(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	nodes := make([]formats.Node, 140_000)
+	for i := 1; i < len(nodes); i++ {
+		nodes[i] = formats.Node{Op: formats.OpAdd, A: uint64(i - 1)}
+	}
+	var periodic []formats.Elements
+	for range 100 {
+		periodic = append(periodic, make(formats.Elements, 1024*formats.ElementBytes))
+	}
+	return map[string][]byte{
+		"nodes":       key(1, formats.Circuit{Nodes: nodes}),
+		"constraints": key(1, formats.Circuit{Constraints: make([]uint32, 900_000)}),
+		"lookups":     key(30, formats.Circuit{Lookups: make([]formats.Lookup, formats.MaxLookups)}),
+		"columns":     key(formats.MaxCircuits, formats.Circuit{Columns: formats.MaxColumns}),
+		"periods":     key(1, formats.Circuit{Periodic: periodic, MinLogHeight: 10}),
+		"garbage":     bytes.Repeat([]byte{0xa1, 0}, wasm.MaxKeyBytes/2),
+	}
+}
+
+func TestHostileKeys(t *testing.T) {
+	for name, key := range hostileKeys(t) {
+		if len(key) > wasm.MaxKeyBytes {
+			t.Fatalf("%s: %d bytes", name, len(key))
+		}
+		result := wasmtest.Compare(t, key, read(t, "fibonacci-fast-v1.proof"), nil)
+		t.Logf("%s: %d bytes: %s", name, len(key), result)
 	}
 }

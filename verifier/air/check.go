@@ -32,6 +32,7 @@ type Circuit struct {
 	NextFixed []int   // fixed columns read in the next row, ascending
 	LogPeriod int     // log2 of the longest period
 	Weights   uint64  // sum of the weights of the pushes of one row
+	Work      uint64  // operations of E, about, that its constraints and periodic columns take at a point
 	degrees   []Degree
 }
 
@@ -111,6 +112,7 @@ func checkHeights(c *Circuit, _ []formats.Channel, _, minLogHeight int) *formats
 		for 1<<c.LogPeriod < n {
 			c.LogPeriod++
 		}
+		c.Work += 16 * uint64(n) // interpolation for this row and the next
 	}
 	if need := max(minLogHeight, c.LogPeriod); int(c.MinLogHeight) < need || c.MinLogHeight > formats.MaxLogHeight {
 		e := invalid("K-10", ", minimum log height", "the minimum height is out of range").Mismatch(uint64(need), uint64(c.MinLogHeight))
@@ -129,6 +131,7 @@ func checkHeights(c *Circuit, _ []formats.Channel, _, minLogHeight int) *formats
 func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 	next := [2][]bool{make([]bool, c.Columns), make([]bool, c.FixedColumns())}
 	c.degrees = make([]Degree, len(c.Nodes))
+	c.Work += uint64(len(c.Nodes) + len(c.Constraints))
 	for i, n := range c.Nodes {
 		bad := func(what string, limit, got uint64) *formats.Error {
 			e := invalid("K-7", ", node "+strconv.Itoa(i), what).Mismatch(limit, got)
@@ -261,6 +264,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 			return e
 		}
 		c.Weights += l.Weight // at most 2^12 lookups of weight 2^32
+		c.Work += 4 + uint64(len(l.Args))
 		if d := (fraction{}).with(c, l).constraint(); !d.within(int(c.Degree)) {
 			e := tooHigh(place, d, int(c.Degree))
 			e.Check = "K-9"
