@@ -1,0 +1,14 @@
+//go:build !cuda
+
+// Package driver is an NVIDIA card, through the CUDA driver.
+package driver
+
+import "github.com/ixprove/ixprove/kernels"
+
+var errBuild = &kernels.Error{Kind: kernels.Unsupported, Place: "CUDA", What: "this build has no CUDA support", Next: "build with make cuda"}
+
+// Devices fails: this build has no CUDA support.
+func Devices() ([]kernels.Info, error) { return nil, errBuild }
+
+// Open fails: this build has no CUDA support.
+func Open(int) (*kernels.Device, error) { return nil, errBuild }

@@ -1,0 +1,8 @@
+package kernels
+
+// SetPassLog makes transforms take passes of at most 2^log until the returned function is called: more passes for small transforms.
+func SetPassLog(log int) (restore func()) {
+	was := passLog
+	passLog = log
+	return func() { passLog = was }
+}
