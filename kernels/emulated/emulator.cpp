@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "field_check.cu"
+#include "hash.cu"
 #include "ntt_10.cu"
 #include "ntt_5.cu"
 #include "ntt_6.cu"
