@@ -212,6 +212,11 @@ func (d *Device) evaluate(p passParams, ks []int, log int, out, weights Address,
 
 // Interpolate replaces columns of 2^logSize values on the coset g·H, in bit-reversed order, by the coefficients of their polynomials, constant first.
 func (d *Device) Interpolate(values Array[field.Element], columns, logSize int) error {
+	return d.interpolateOn(values, columns, logSize, true)
+}
+
+// interpolateOn is Interpolate on g·H, or on H itself.
+func (d *Device) interpolateOn(values Array[field.Element], columns, logSize int, shifted bool) error {
 	const place = "interpolation"
 	if columns < 1 || columns > 1<<16 || logSize < 0 || logSize > maxLogSize {
 		return outOfRange(place, "%d columns, log size %d", columns, logSize)
@@ -226,6 +231,9 @@ func (d *Device) Interpolate(values Array[field.Element], columns, logSize int) 
 	tables, err := d.powerTables()
 	if err != nil {
 		return err
+	}
+	if !shifted {
+		tables.inverseShifts = d.tables.ones.at
 	}
 	ks := passes(logSize)
 	p := passParams{

@@ -6,8 +6,8 @@ import (
 
 // tables holds what kernels look up, made and uploaded when it is first needed and kept until the device is closed.
 type tables struct {
-	roots, shifts, inverseShifts Array[field.Element]
-	weights                      map[weightsKey]Array[field.Element]
+	roots, shifts, inverseShifts, ones Array[field.Element]
+	weights                            map[weightsKey]Array[field.Element]
 }
 
 type weightsKey struct {
@@ -48,6 +48,7 @@ func (d *Device) powerTables() (tableParams, error) {
 			{&t.roots, windows(root, [2]int{0, 10}, [2]int{10, 11}, [2]int{21, 11})},
 			{&t.shifts, windows(field.Shift, shift...)},
 			{&t.inverseShifts, windows(inverse, shift...)},
+			{&t.ones, windows(1, shift...)},
 		} {
 			if *table.to, err = From(d, table.values); err != nil {
 				return tableParams{}, err

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "field_check.cu"
+#include "fri.cu"
 #include "hash.cu"
 #include "ntt_10.cu"
 #include "ntt_5.cu"
@@ -28,6 +29,7 @@
 #include "ntt_8.cu"
 #include "ntt_9.cu"
 #include "ntt_small.cu"
+#include "open.cu"
 
 #include "emulator.h"
 #include "faulty_kernels.hpp"
