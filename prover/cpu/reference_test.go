@@ -84,9 +84,9 @@ func pointOf(log, j int) field.Element {
 // writer writes given columns.
 type writer [][]field.Element
 
-func (w writer) WriteRows(columns [][]field.Element, first, last int) error {
+func (w writer) WriteRows(columns [][]field.Element, first int) error {
 	for c := range columns {
-		copy(columns[c][first:last], w[c][first:last])
+		copy(columns[c], w[c][first:])
 	}
 	return nil
 }
