@@ -2,6 +2,7 @@ package prover
 
 import (
 	"context"
+	"time"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier"
@@ -17,8 +18,32 @@ import (
 type Backend interface {
 	// Name is the backend's name in reports.
 	Name() string
-	// Open starts one proof under a hash suite and a blowup. The context cancels all work of the session.
-	Open(ctx context.Context, suite hash.Suite, logBlowup int) (Session, error)
+	// Open starts a job. The context cancels all work of the session.
+	Open(ctx context.Context, j Job) (Session, error)
+}
+
+// Job is what a session is opened for.
+type Job struct {
+	Suite      hash.Suite
+	LogBlowup  int
+	Shapes     []*verifier.Shape // of the proof's shards; nil where only fixed columns are committed to
+	Regenerate bool              // as in Options
+}
+
+// Meter is a Session whose device counts its work.
+type Meter interface {
+	// Enter charges what follows to a stage.
+	Enter(s Stage)
+	// Work returns what was done so far, in the order in which stages were first entered. It waits for the device.
+	Work() ([]StageWork, error)
+}
+
+// StageWork is a device's work in a stage.
+type StageWork struct {
+	Stage              Stage
+	BytesUp, BytesDown int64
+	Launches           int64         // kernels started
+	Busy               time.Duration // of the device in these kernels, by its own clock
 }
 
 // Matrix is a handle of columns on a trace domain, column-major, in row order, where the backend keeps them.

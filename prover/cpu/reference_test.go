@@ -17,7 +17,7 @@ import (
 
 func newSession(t *testing.T, logBlowup int) *session {
 	t.Helper()
-	s, err := Backend{}.Open(context.Background(), hash.Blake3{}, logBlowup)
+	s, err := Backend{}.Open(context.Background(), prover.Job{Suite: hash.Blake3{}, LogBlowup: logBlowup})
 	if err != nil {
 		t.Fatal(err)
 	}

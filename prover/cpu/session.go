@@ -23,8 +23,8 @@ type Backend struct{}
 func (Backend) Name() string { return "cpu" }
 
 // Open starts a session.
-func (Backend) Open(ctx context.Context, suite hash.Suite, logBlowup int) (prover.Session, error) {
-	return &session{ctx: ctx, suite: suite, logBlowup: logBlowup, arena: &arena{}, cosets: map[int]*cosets{}}, nil
+func (Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error) {
+	return &session{ctx: ctx, suite: j.Suite, logBlowup: j.LogBlowup, arena: &arena{}, cosets: map[int]*cosets{}}, nil
 }
 
 type session struct {
