@@ -26,6 +26,7 @@ type Backend interface {
 type Job struct {
 	Suite      hash.Suite
 	LogBlowup  int
+	Queries    int
 	Shapes     []*verifier.Shape // of the proof's shards; nil where only fixed columns are committed to
 	Regenerate bool              // as in Options
 }
