@@ -14,6 +14,7 @@ import (
 type programParams struct {
 	code                    Address
 	instructions            uint64
+	constants               Address
 	scratch                 Address
 	deltas, bases, powers   Address
 	main, fixed             Address
@@ -22,10 +23,12 @@ type programParams struct {
 	periodicSlab            uint64
 }
 
+// maxSharedRegisters is the size in bytes up to which a block's registers are kept in shared memory: a multiprocessor of compute capability 8.0 then holds two blocks. Only
+// tests change it.
+var maxSharedRegisters = 72 << 10
+
 const (
 	programThreads = 128
-	// A block's registers are kept in shared memory up to this size, which lets a multiprocessor of compute capability 8.0 hold two blocks.
-	maxSharedRegisters = 72 << 10
 	// Others are kept in device memory, by as many threads as that allows and the device can run.
 	maxScratchBytes  = 256 << 20
 	blocksAProcessor = 4
@@ -106,6 +109,7 @@ func (d *Device) prepare(place string, p *program.Program, c *air.Circuit, ch *l
 	r.grid, r.block = [3]uint32{uint32(blocks), 1, 1}, [3]uint32{programThreads, 1, 1}
 	for _, upload := range []func() error{
 		func() (err error) { r.params.code, err = hold(d, r, p.Code); return },
+		func() (err error) { r.params.constants, err = hold(d, r, p.Constants); return },
 		func() (err error) { r.params.deltas, err = hold(d, r, deltas); return },
 		func() (err error) { r.params.bases, err = hold(d, r, bases); return },
 		func() (err error) { r.params.powers, err = hold(d, r, powers); return },

@@ -92,7 +92,7 @@ func commit(t *testing.T, d *kernels.Device, in kernels.Array[field.Element], wi
 	return out, root[0]
 }
 
-// Traces that satisfy nothing: the auxiliary traces and quotients are those of the CPU backend all the same.
+// Traces that satisfy nothing, with registers in device and in shared memory: the auxiliary traces and quotients are those of the CPU backend all the same.
 func TestCommitmentsLookupsAndQuotientsEqualTheCPUs(t *testing.T) {
 	for _, s := range []*air.System{everything(), fixed(), fibonacci.System(), blake3.System()} {
 		for _, profileName := range []string{"dev", "fast", "compact"} {
@@ -103,15 +103,21 @@ func TestCommitmentsLookupsAndQuotientsEqualTheCPUs(t *testing.T) {
 				c, err := air.CheckCircuit(&key.Circuits[i], key.Channels, profile.LogBlowup, profile.MinLogHeight)
 				check(t, err)
 				height := max(int(c.MinLogHeight), 5)
+				if c.Circuit.Columns < 10 {
+					height = 10
+				}
 				if c.FixedColumns() > 0 {
 					height = int(c.Circuit.Fixed[0].LogHeight)
 				}
-				if height > 10 {
+				if height > 12 {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s/%s/%s", s.Name, c.Name, profileName), func(t *testing.T) {
-					compareTable(t, &verifier.Table{Circuit: c, LogHeight: height}, profile.LogBlowup)
-				})
+				for _, shared := range []int{0, 72 << 10} {
+					t.Run(fmt.Sprintf("%s/%s/%s/%d", s.Name, c.Name, profileName, shared), func(t *testing.T) {
+						defer kernels.SetSharedRegisters(shared)()
+						compareTable(t, &verifier.Table{Circuit: c, LogHeight: height}, profile.LogBlowup)
+					})
+				}
 			}
 		}
 	}
@@ -124,7 +130,9 @@ func compareTable(t *testing.T, table *verifier.Table, logBlowup int) {
 	session, err := cpu.Backend{}.Open(context.Background(), suite, logBlowup)
 	check(t, err)
 	defer session.Close()
-	tree := func(width int) *merkle.Tree { return merkle.NewTree(suite, []merkle.Matrix{{LogRows: log, Width: width}}) }
+	tree := func(width int) *merkle.Tree {
+		return merkle.NewTree(suite, []merkle.Matrix{{LogRows: log, Width: width}})
+	}
 
 	width := table.Columns(verifier.Main)
 	flat := elements(r, width*n)
@@ -191,5 +199,102 @@ func compareTable(t *testing.T, table *verifier.Table, logBlowup int) {
 		t.Fatal("quotient roots differ")
 	}
 	p := program.Constraints(table.Circuit)
+	if got, want := foldedByProgram(p, table, host, ch, delta), foldedByGraph(table, host, ch, delta); table.FixedColumns() == 0 && got != want {
+		t.Fatalf("the program gives %v on row 3, the graph %v", got, want)
+	}
 	t.Logf("height 2^%d, %d columns, %d instructions, %d registers", table.LogHeight, width, p.Len(), p.Registers)
+}
+
+func TestLookupsFindZeroDenominators(t *testing.T) {
+	d := open(t)
+	profile, _ := security.ProfileByName("dev")
+	s := fibonacci.System()
+	key, err := s.Compile("blake3", verifier.RawProfile(profile), 1)
+	check(t, err)
+	c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, profile.LogBlowup, 1)
+	check(t, err)
+	main := alloc[field.Element](t, d, 4*8)
+	check(t, main.Clear())
+	// The message of a row of zeros is alpha + 1.
+	ch := logup.NewChallenges(field.Ext{field.Modulus - 1}, field.Ext{3, 1, 4}, c.MessageElements())
+	if _, err := d.Lookups(alloc[field.Element](t, d, c.AuxColumns()*8), c, 3, main, kernels.Array[field.Element]{}, ch); err == nil {
+		t.Fatal("a zero denominator passed")
+	}
+}
+
+// rowInputs is what a circuit without fixed columns reads on row 3 of a trace.
+func rowInputs(table *verifier.Table, host columnsWriter) (column func(kind program.Kind, index int, next bool) field.Element, selector func(op program.Op) field.Element) {
+	const row = 3
+	return func(kind program.Kind, index int, next bool) field.Element {
+			at := row
+			if next {
+				at++
+			}
+			if kind == program.Periodic {
+				return field.Element(table.Periodic[index].At(at % table.Periodic[index].Len()))
+			}
+			if kind == program.Main {
+				return host[index][at]
+			}
+			return 0
+		}, func(op program.Op) field.Element {
+			return field.Element(5 + op) // as good as any
+		}
+}
+
+func foldedByProgram(p *program.Program, table *verifier.Table, host columnsWriter, ch *logup.Challenges, delta field.Ext) field.Ext {
+	in := &program.Inputs{Deltas: deltaPowers(len(table.Constraints), delta), Powers: ch.Powers}
+	in.Column, in.Selector = rowInputs(table, host)
+	for i := range table.Lookups {
+		for len(in.Bases) <= int(table.Lookups[i].Channel) {
+			in.Bases = append(in.Bases, ch.Base(uint32(len(in.Bases))))
+		}
+	}
+	var fractions field.Ext
+	in.Group = func(g int, numerator, denominator field.Ext) {
+		inverse, _ := field.InverseExt(denominator)
+		fractions = field.AddExt(fractions, field.MulExt(numerator, inverse))
+	}
+	return field.AddExt(p.Run(in, make([]field.Element, p.Registers)), fractions)
+}
+
+func foldedByGraph(table *verifier.Table, host columnsWriter, ch *logup.Challenges, delta field.Ext) (sum field.Ext) {
+	column, selector := rowInputs(table, host)
+	values := make([]field.Element, len(table.Nodes))
+	for i, n := range table.Nodes {
+		switch n.Op {
+		case formats.OpConst:
+			values[i] = field.Element(n.A)
+		case formats.OpMain:
+			values[i] = column(program.Main, int(n.A), n.B == 1)
+		case formats.OpPeriodic:
+			values[i] = column(program.Periodic, int(n.A), n.B == 1)
+		case formats.OpFirst, formats.OpLast, formats.OpTransition:
+			values[i] = selector(program.Op(n.Op - formats.OpFirst))
+		case formats.OpAdd:
+			values[i] = field.Add(values[n.A], values[n.B])
+		case formats.OpSub:
+			values[i] = field.Sub(values[n.A], values[n.B])
+		case formats.OpMul:
+			values[i] = field.Mul(values[n.A], values[n.B])
+		}
+	}
+	for k, d := range deltaPowers(len(table.Constraints), delta) {
+		sum = field.AddExt(sum, field.ScaleExt(d, values[table.Constraints[k]]))
+	}
+	for i := range table.Lookups {
+		l := &table.Lookups[i]
+		inverse, _ := field.InverseExt(ch.Message(l.Channel, len(l.Args), func(k int) field.Element { return values[l.Args[k]] }))
+		sum = logup.Signed(sum, field.ScaleExt(inverse, values[l.Multiplicity]), l)
+	}
+	return sum
+}
+
+func deltaPowers(n int, delta field.Ext) []field.Ext {
+	out, p := make([]field.Ext, n), field.Ext{1}
+	for i := range out {
+		out[i] = p
+		p = field.MulExt(p, delta)
+	}
+	return out
 }

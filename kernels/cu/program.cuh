@@ -2,12 +2,14 @@
 #pragma once
 #include "field.cuh"
 
-// Operations, numbered as in formats.Op and kernels/program.
-enum : u32 { OP_CONST, OP_MAIN, OP_FIXED, OP_PERIODIC, OP_FIRST, OP_LAST, OP_TRANSITION, OP_ADD, OP_SUB, OP_MUL, OP_FOLD, OP_MESSAGE, OP_ARG, OP_BEGIN, OP_JOIN, OP_GROUP };
+// Operations and kinds of operands, numbered as in kernels/program.
+enum : u32 { OP_FIRST, OP_LAST, OP_TRANSITION, OP_ADD, OP_SUB, OP_MUL, OP_FOLD, OP_MESSAGE, OP_ARG, OP_BEGIN, OP_JOIN, OP_GROUP };
+enum : u32 { REGISTER, CONSTANT_VALUE, MAIN, FIXED, PERIODIC };
 
 struct ProgramParams {
 	const u64 *code; // two words an instruction
 	u64 instructions;
+	const u64 *constants;
 	u64 *scratch; // registers of all threads, or none: then they are in shared memory
 	const Ext *deltas, *bases, *powers;
 	const u64 *main, *fixed;       // columns
@@ -30,33 +32,48 @@ INLINE Registers registers(const ProgramParams &p) {
 
 INLINE Ext signed_sum(const Ext &sum, const Ext &term, u64 push) { return push ? add(sum, term) : sub(sum, term); }
 
-// Runs a program on a row. Row has position(next), exponent(next), slab, selector(op) and group(g, numerator, denominator). The result is Σ delta·constraint.
-template <class Row> INLINE Ext interpret(const ProgramParams &p, const Registers &r, Row &row) {
+// The value of an operand: kind in bits 28 to 30, bit 31 for the next row.
+template <class Row> INLINE u64 value(const ProgramParams &p, const Registers &r, const Row &row, u32 o, u64 here, u64 next) {
+	u64 index = o & 0x0fffffff;
+	bool ahead = o >> 31;
+	switch (o >> 28 & 7) {
+	case REGISTER: return r.at[index * r.stride];
+	case CONSTANT_VALUE: return p.constants[index];
+	case MAIN: return p.main[index * p.main_column + (ahead ? next : here)];
+	case FIXED: return p.fixed[index * p.fixed_column + (ahead ? next : here)];
+	default: {
+		const u64 *place = p.periodic_places + 2 * index;
+		return p.periodic[row.slab * p.periodic_slab + place[0] + ((row.exponent + ahead) & (place[1] - 1))];
+	}
+	}
+}
+
+// Runs a program on a row. Row has position(next), exponent, slab, selector(op) and group(g, numerator, denominator), which gives what a group adds to the result. The
+// result is Σ delta·constraint.
+template <class Row> INLINE Ext interpret(const ProgramParams &p, const Registers &r, const Row &row) {
 	Ext folded = {0, 0, 0}, message = folded, numerator = folded, denominator = folded;
 	const u64 here = row.position(false), next = row.position(true);
 	for (u64 i = 0; i < p.instructions; i++) {
-		u64 w = p.code[2 * i], b = p.code[2 * i + 1], v;
-		u32 op = (u32)w & 255, a = (u32)(w >> 32);
+		u64 w = p.code[2 * i], b = p.code[2 * i + 1], v = 0, second = 0;
+		u32 op = (u32)w & 255;
+		if (op != OP_MESSAGE && op != OP_GROUP && op > OP_TRANSITION) v = value(p, r, row, (u32)(w >> 32), here, next);
+		if (op >= OP_ADD && op <= OP_MUL) second = value(p, r, row, (u32)b, here, next);
 		switch (op) {
-		case OP_CONST: v = b; break;
-		case OP_MAIN: v = p.main[a * p.main_column + (b ? next : here)]; break;
-		case OP_FIXED: v = p.fixed[a * p.fixed_column + (b ? next : here)]; break;
-		case OP_PERIODIC: v = p.periodic[row.slab * p.periodic_slab + p.periodic_places[2 * a] + ((row.exponent + b) & (p.periodic_places[2 * a + 1] - 1))]; break;
 		case OP_FIRST:
 		case OP_LAST:
 		case OP_TRANSITION: v = row.selector(op); break;
-		case OP_ADD: v = add(r.at[a * r.stride], r.at[b * r.stride]); break;
-		case OP_SUB: v = sub(r.at[a * r.stride], r.at[b * r.stride]); break;
-		case OP_MUL: v = mul(r.at[a * r.stride], r.at[b * r.stride]); break;
-		case OP_FOLD: folded = add(folded, scale(p.deltas[b], r.at[a * r.stride])); continue;
+		case OP_ADD: v = add(v, second); break;
+		case OP_SUB: v = sub(v, second); break;
+		case OP_MUL: v = mul(v, second); break;
+		case OP_FOLD: folded = add(folded, scale(p.deltas[b], v)); continue;
 		case OP_MESSAGE: message = p.bases[b]; continue;
-		case OP_ARG: message = add(message, scale(p.powers[b], r.at[a * r.stride])); continue;
+		case OP_ARG: message = add(message, scale(p.powers[b], v)); continue;
 		case OP_BEGIN:
-			numerator = signed_sum(Ext{0, 0, 0}, Ext{r.at[a * r.stride], 0, 0}, b);
+			numerator = signed_sum(Ext{0, 0, 0}, Ext{v, 0, 0}, b);
 			denominator = message;
 			continue;
 		case OP_JOIN:
-			numerator = signed_sum(mul(numerator, message), scale(denominator, r.at[a * r.stride]), b);
+			numerator = signed_sum(mul(numerator, message), scale(denominator, v), b);
 			denominator = mul(denominator, message);
 			continue;
 		default: folded = add(folded, row.group(b, numerator, denominator)); continue;

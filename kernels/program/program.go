@@ -1,8 +1,8 @@
 // Package program lowers a circuit's constraint graph and lookups to straight-line code over numbered registers, in a form that a kernel interprets (kernels/cu/program.cuh)
 // and so does Go (Run, the kernel's twin).
 //
-// An instruction is two 64-bit words: operation, register or index in the first, a constant or second operand in the second. What constraints and lookups evaluate to is
-// consumed as soon as it is computed, so that registers are needed for few values at a time.
+// An instruction is two 64-bit words: op + 2^8·to + 2^32·a, and b. Operands say where a value is (Kind): columns and constants are read where they are used, so that
+// registers hold results only. What constraints and lookups evaluate to is consumed as soon as it is computed, so that few results are held at a time.
 package program
 
 import (
@@ -11,18 +11,50 @@ import (
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
-// Op is an operation. Those of the graph have the numbers of formats.Op.
+// Op is an operation.
 type Op uint8
 
-// The operations beyond those of the graph. The first word of an instruction is op + 2^8·to + 2^32·a, the second is b.
+// The operations. a is an operand throughout, b one where arithmetic takes two.
 const (
-	Fold    = Op(formats.NumOps) + iota // folded += delta power b times register a
-	Message                             // message = base of channel b
-	Arg                                 // message += gamma power b times register a
-	Begin                               // the group's fraction = ±register a / message; b = 1 for a push, else 0
-	Join                                // the group's fraction += ±register a / message; b as above
-	Group                               // the fraction is that of group b
+	First      Op = iota // to = a selector
+	Last                 //
+	Transition           //
+	Add                  // to = a + b
+	Sub                  // to = a - b
+	Mul                  // to = a * b
+	Fold                 // folded += delta power b times a
+	Message              // message = base of channel b
+	Arg                  // message += gamma power b times a
+	Begin                // the group's fraction = ±a / message; b = 1 for a push, else 0
+	Join                 // the group's fraction += ±a / message; b as above
+	Group                // the fraction is that of group b
 )
+
+// arithmetic gives the operation of a node of the graph that has a register.
+var arithmetic = map[formats.Op]Op{
+	formats.OpFirst: First, formats.OpLast: Last, formats.OpTransition: Transition, formats.OpAdd: Add, formats.OpSub: Sub, formats.OpMul: Mul,
+}
+
+// Operand is Kind + index: where a value is.
+type Operand uint32
+
+// Kind is the top four bits of an operand; Next is set in it for a column's value in the next row.
+type Kind = Operand
+
+// The kinds of operands.
+const (
+	Register Kind = iota << 28
+	Constant
+	Main
+	Fixed
+	Periodic
+	Next Kind = 1 << 31
+)
+
+const indexMask = 1<<28 - 1
+
+// columnKind gives the kind of operand of a column node.
+var columnKind = map[formats.Op]Kind{formats.OpMain: Main, formats.OpFixed: Fixed, formats.OpPeriodic: Periodic}
 
 // words is the number of words of an instruction.
 const words = 2
@@ -33,13 +65,14 @@ const MaxRegisters = 1 << 24
 // Program is straight-line code.
 type Program struct {
 	Code      []uint64
+	Constants []field.Element
 	Registers int
 }
 
 // Len is the number of instructions.
 func (p *Program) Len() int { return len(p.Code) / words }
 
-func (p *Program) emit(op Op, to, a uint32, b uint64) {
+func (p *Program) emit(op Op, to uint32, a Operand, b uint64) {
 	p.Code = append(p.Code, uint64(op)|uint64(to)<<8|uint64(a)<<32, b)
 }
 
@@ -84,41 +117,51 @@ func lower(c *air.Circuit, constraints []uint32) *Program {
 	}
 
 	p := &Program{}
-	where := make([]uint32, len(c.Nodes))
+	where := make([]Operand, len(c.Nodes))
 	var free []uint32
-	// done frees a register unless that has happened.
+	// done frees a node's register, if it has one, after its last reader.
 	done := func(id uint32, step int) {
-		if last[id] == step {
+		if last[id] == step && where[id] < Constant {
 			last[id] = end
-			free = append(free, where[id])
+			free = append(free, uint32(where[id]))
 		}
 	}
 	for i, n := range c.Nodes {
 		if last[i] == never {
 			continue
 		}
-		a, b := uint32(n.A), uint64(n.B)
+		op, computed := arithmetic[n.Op]
 		switch {
 		case n.Op == formats.OpConst:
-			a, b = 0, n.A
-		case n.Op >= formats.OpAdd:
-			a, b = where[n.A], uint64(where[n.B])
-			// An instruction may write over its own operand; but a group that is consumed after it may still need that.
-			if len(groups[i]) == 0 {
-				done(uint32(n.A), i)
-				done(n.B, i)
+			where[i] = Constant | Operand(len(p.Constants))
+			p.Constants = append(p.Constants, field.Element(n.A))
+		case !computed:
+			where[i] = columnKind[n.Op] | Operand(n.A)
+			if n.B == 1 {
+				where[i] |= Next
 			}
+		default:
+			var a Operand
+			var b uint64
+			if n.Op >= formats.OpAdd {
+				a, b = where[n.A], uint64(where[n.B])
+				// An instruction may write over its own operand, unless a group that is consumed after it needs that.
+				if len(groups[i]) == 0 {
+					done(uint32(n.A), i)
+					done(n.B, i)
+				}
+			}
+			to := uint32(p.Registers)
+			if len(free) > 0 {
+				to, free = free[len(free)-1], free[:len(free)-1]
+			} else {
+				p.Registers++
+			}
+			where[i] = Operand(to)
+			p.emit(op, to, a, b)
 		}
-		to := uint32(p.Registers)
-		if len(free) > 0 {
-			to, free = free[len(free)-1], free[:len(free)-1]
-		} else {
-			p.Registers++
-		}
-		where[i] = to
-		p.emit(Op(n.Op), to, a, b)
 		for _, k := range folds[i] {
-			p.emit(Fold, 0, to, uint64(k))
+			p.emit(Fold, 0, where[i], uint64(k))
 		}
 		for _, g := range groups[i] {
 			p.group(c, g, where)
@@ -140,7 +183,7 @@ func lower(c *air.Circuit, constraints []uint32) *Program {
 	return p
 }
 
-func (p *Program) group(c *air.Circuit, g int, where []uint32) {
+func (p *Program) group(c *air.Circuit, g int, where []Operand) {
 	op := Begin
 	for i := c.Groups[g].First; i < c.Groups[g].End; i++ {
 		l := &c.Lookups[i]
@@ -160,8 +203,8 @@ func (p *Program) group(c *air.Circuit, g int, where []uint32) {
 
 // Inputs is what a program reads on a row, and what it is told about lookups.
 type Inputs struct {
-	Column   func(kind formats.Op, index int, next bool) field.Element
-	Selector func(kind formats.Op) field.Element
+	Column   func(kind Kind, index int, next bool) field.Element
+	Selector func(op Op) field.Element
 	Deltas   []field.Ext                                       // by constraint
 	Bases    []field.Ext                                       // by channel: alpha + the channel's number
 	Powers   []field.Ext                                       // gamma, gamma^2, …
@@ -177,32 +220,39 @@ func (p *Program) Run(in *Inputs, registers []field.Element) (folded field.Ext) 
 		}
 		return field.SubExt(sum, term)
 	}
+	value := func(o Operand) field.Element {
+		index := int(o & indexMask)
+		switch kind := o &^ indexMask; kind {
+		case Register:
+			return registers[index]
+		case Constant:
+			return p.Constants[index]
+		default:
+			return in.Column(kind&^Next, index, kind&Next != 0)
+		}
+	}
 	for i := 0; i < len(p.Code); i += words {
 		w, b := p.Code[i], p.Code[i+1]
-		op, to, a := Op(w), uint32(w)>>8, uint32(w>>32)
+		op, to, a := Op(w), uint32(w)>>8, Operand(w>>32)
 		switch op {
-		case Op(formats.OpConst):
-			registers[to] = field.Element(b)
-		case Op(formats.OpMain), Op(formats.OpFixed), Op(formats.OpPeriodic):
-			registers[to] = in.Column(formats.Op(op), int(a), b == 1)
-		case Op(formats.OpFirst), Op(formats.OpLast), Op(formats.OpTransition):
-			registers[to] = in.Selector(formats.Op(op))
-		case Op(formats.OpAdd):
-			registers[to] = field.Add(registers[a], registers[b])
-		case Op(formats.OpSub):
-			registers[to] = field.Sub(registers[a], registers[b])
-		case Op(formats.OpMul):
-			registers[to] = field.Mul(registers[a], registers[b])
+		case First, Last, Transition:
+			registers[to] = in.Selector(op)
+		case Add:
+			registers[to] = field.Add(value(a), value(Operand(b)))
+		case Sub:
+			registers[to] = field.Sub(value(a), value(Operand(b)))
+		case Mul:
+			registers[to] = field.Mul(value(a), value(Operand(b)))
 		case Fold:
-			folded = field.AddExt(folded, field.ScaleExt(in.Deltas[b], registers[a]))
+			folded = field.AddExt(folded, field.ScaleExt(in.Deltas[b], value(a)))
 		case Message:
 			message = in.Bases[b]
 		case Arg:
-			message = field.AddExt(message, field.ScaleExt(in.Powers[b], registers[a]))
+			message = field.AddExt(message, field.ScaleExt(in.Powers[b], value(a)))
 		case Begin:
-			numerator, denominator = signed(field.Ext{}, field.FromBase(registers[a]), b), message
+			numerator, denominator = signed(field.Ext{}, field.FromBase(value(a)), b), message
 		case Join:
-			numerator = signed(field.MulExt(numerator, message), field.ScaleExt(denominator, registers[a]), b)
+			numerator = signed(field.MulExt(numerator, message), field.ScaleExt(denominator, value(a)), b)
 			denominator = field.MulExt(denominator, message)
 		case Group:
 			in.Group(int(b), numerator, denominator)
