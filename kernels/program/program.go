@@ -6,6 +6,8 @@
 package program
 
 import (
+	"math"
+
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -84,7 +86,7 @@ func Lookups(c *air.Circuit) *Program { return lower(c, nil) }
 
 // lower orders the nodes that constraints and lookups need as the graph does, and consumes a constraint after its node, a group after the last node that it reads.
 func lower(c *air.Circuit, constraints []uint32) *Program {
-	const never, end = -1, 1 << 62
+	const never, end = -1, math.MaxInt
 	// last[i] is the step at which node i is last read: the node that reads it, or the node after which it is consumed.
 	last := make([]int, len(c.Nodes))
 	for i := range last {
