@@ -6,3 +6,10 @@ func SetPassLog(log int) (restore func()) {
 	passLog = log
 	return func() { passLog = was }
 }
+
+// SetSharedRegisters makes programs keep up to so many bytes of registers in shared memory until the returned function is called.
+func SetSharedRegisters(bytes int) (restore func()) {
+	was := maxSharedRegisters
+	maxSharedRegisters = bytes
+	return func() { maxSharedRegisters = was }
+}
