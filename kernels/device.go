@@ -61,6 +61,8 @@ type Driver interface {
 	FreeHost(b []byte) error
 	Fill(s Stream, to Address, v byte, bytes int64) error
 	Upload(s Stream, to Address, from unsafe.Pointer, bytes int64) error
+	// UploadRows is Upload for `count` runs of `bytes` bytes, one after the other in the host's memory, to places that are pitch bytes apart.
+	UploadRows(s Stream, to Address, pitch int64, from unsafe.Pointer, bytes, count int64) error
 	Download(s Stream, to unsafe.Pointer, from Address, bytes int64) error
 	Copy(s Stream, to, from Address, bytes int64) error
 	Launch(l *Launch) error
@@ -388,6 +390,29 @@ func (a Array[T]) Upload(values []T) error {
 	}
 	a.device.mu.Lock()
 	defer a.device.mu.Unlock()
+	a.device.total.BytesUp += bytes
+	a.device.total.Stages[a.device.stage].BytesUp += bytes
+	return nil
+}
+
+// UploadTile copies some rows of a matrix of `height` values a column, those from `first` on: values holds `rows` values of each column, one column after the other.
+func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
+	const place = "upload of a tile"
+	if rows < 1 || first < 0 || height < 1 || rows > height || first > height-rows || len(values)%rows != 0 || len(values)/rows > a.n/height {
+		return outOfRange(place, "%d values, rows %d to %d of %d, of a matrix of %d", len(values), first, first+rows, height, a.n)
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	var v T
+	size := int64(unsafe.Sizeof(v))
+	err := a.device.driver.UploadRows(0, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
+	if err != nil {
+		return err
+	}
+	a.device.mu.Lock()
+	defer a.device.mu.Unlock()
+	bytes := int64(len(values)) * size
 	a.device.total.BytesUp += bytes
 	a.device.total.Stages[a.device.stage].BytesUp += bytes
 	return nil

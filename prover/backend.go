@@ -24,11 +24,19 @@ type Backend interface {
 
 // Job is what a session is opened for.
 type Job struct {
-	Suite      hash.Suite
-	LogBlowup  int
-	Queries    int
-	Shapes     []*verifier.Shape // of the proof's shards; nil where only fixed columns are committed to
-	Regenerate bool              // as in Options
+	Suite     hash.Suite
+	LogBlowup int
+	// The rest is zero where only fixed columns are committed to.
+	Queries         int
+	MessageElements int               // of the widest channel of lookups
+	Shapes          []*verifier.Shape // of the proof's shards
+	Regenerate      bool              // as in Options
+}
+
+// NewJob is the job of a proof.
+func NewJob(key *verifier.Key, shapes []*verifier.Shape, regenerate bool) Job {
+	p := &key.Profile
+	return Job{Suite: key.Suite, LogBlowup: p.LogBlowup, Queries: p.Queries, MessageElements: key.MessageElements(), Shapes: shapes, Regenerate: regenerate}
 }
 
 // Meter is a Session whose device counts its work.

@@ -1,14 +1,29 @@
 package prover
 
-import "github.com/ixprove/ixprove/verifier"
+import (
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels/program"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/air"
+	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
 
-// DeviceMemory is the memory that a proof takes on a device, from its shapes alone. It follows the proof buffer by buffer with the Layout by which prover/cuda places them,
-// so the peak is the very block that is allocated; what the CUDA context itself takes is not in it.
-func DeviceMemory(j Job) *Memory {
-	shapes, regenerate := j.Shapes, j.Regenerate
-	m := &deviceModel{blowup: j.LogBlowup, out: &Memory{}, names: map[Span]string{}, small: DeviceScratch(j)}
+// DevicePlan is the memory that a proof takes on a device. Peak is the one block that is allocated.
+type DevicePlan struct {
+	Memory
+	Small Bytes // the part of the block for tables, lists and small scratch
+}
+
+// LargeScratch is the size from which a kernel's own passing buffers lie among the matrices and are terms of their stage. Smaller ones share DevicePlan.Small.
+const LargeScratch = 1 * MiB
+
+// DeviceMemory is the memory that a proof takes on a device with so many processors, 0 for no matter how many, from its shapes alone. It follows the proof buffer by buffer
+// with the Layout by which prover/cuda places them, so it is exact. What the CUDA context itself takes is not in it.
+func DeviceMemory(j Job, processors int) *DevicePlan {
+	m := &deviceModel{job: j, blowup: j.LogBlowup, processors: processors, out: &DevicePlan{}, names: map[Span]string{}}
 	fixed := map[int]bool{}
-	for i, s := range shapes {
+	for i, s := range j.Shapes {
 		for k := range s.Tables {
 			if t := &s.Tables[k]; t.FixedColumns() > 0 && !fixed[t.Index] {
 				fixed[t.Index] = true
@@ -18,47 +33,61 @@ func DeviceMemory(j Job) *Memory {
 			}
 		}
 	}
-	shards := make([]deviceShard, len(shapes))
-	for i, s := range shapes {
+	shards := make([]deviceShard, len(j.Shapes))
+	for i, s := range j.Shapes {
 		m.mainRound(s, i, &shards[i])
-		if regenerate {
+		if j.Regenerate {
 			m.forget(&shards[i])
 		}
 	}
-	for i, s := range shapes {
-		d := &shards[i]
-		if regenerate {
-			m.traces(s, i, d)
-		}
-		m.begin(StagePin, i)
-		for k := range s.Tables {
-			n := elementBytes << s.Tables[k].LogHeight
-			d.pins = append(d.pins, m.take(Low, "pins", 3*n))
-			m.passing("barycentric weights", 3*n)
-		}
-		if regenerate {
-			m.forget(d)
-		}
+	for i, s := range j.Shapes {
+		m.pins(s, i, &shards[i])
 	}
-	for i, s := range shapes {
+	for i, s := range j.Shapes {
 		d := &shards[i]
-		if regenerate {
+		if j.Regenerate {
 			m.mainRound(s, i, d)
 		}
 		m.lookups(s, i, d)
 		m.quotients(s, i, d)
 		m.finish(s, i, d)
 	}
+	m.out.Small = powerTables + m.weights() + m.small
+	for i := range m.out.Stages {
+		s := &m.out.Stages[i]
+		s.Total += m.out.Small
+		s.Terms = append(s.Terms, MemoryTerm{"tables, lists and small scratch", m.out.Small})
+		m.out.Peak = max(m.out.Peak, s.Total)
+	}
 	return m.out
+}
+
+// powerTables is the kernels' windows of powers of the root of unity, the shift, its inverse and 1 (kernels/tables.go).
+const powerTables = Bytes(1<<10+2<<11+3*3<<10) * elementBytes
+
+// weights is the kernels' tables of coset weights, one for values and one for coefficients of each height: those of the first pass of a transform (kernels/ntt.go).
+func (m *deviceModel) weights() (n Bytes) {
+	heights := map[int]bool{}
+	for _, s := range m.job.Shapes {
+		for _, log := range s.Schedule.Heights {
+			if passes := (log + 9) / 10; !heights[log] && log > 0 {
+				heights[log] = true
+				n += 2 * alignUp(elementBytes<<(log/passes+m.blowup))
+			}
+		}
+	}
+	return n
 }
 
 // deviceModel follows a proof.
 type deviceModel struct {
-	out    *Memory
-	blowup int
-	small  Bytes
-	layout Layout
-	names  map[Span]string // of the live spans
+	job        Job
+	blowup     int
+	processors int
+	out        *DevicePlan
+	small      Bytes // the most that is needed at a time besides tables
+	layout     Layout
+	names      map[Span]string // of the live spans
 }
 
 // deviceShard is the live buffers of a shard.
@@ -78,13 +107,10 @@ func (m *deviceModel) begin(stage Stage, shard int) {
 // note records the live buffers if the stage never had as many.
 func (m *deviceModel) note() {
 	s := &m.out.Stages[len(m.out.Stages)-1]
-	total := m.small + m.layout.Extent()
-	if total <= s.Total {
+	if m.layout.Extent() <= s.Total {
 		return
 	}
-	s.Total = total
-	m.out.Peak = max(m.out.Peak, total)
-	s.Terms = append(s.Terms[:0], MemoryTerm{"tables, lists and scratch", m.small})
+	s.Total, s.Terms = m.layout.Extent(), s.Terms[:0]
 	add := func(name string, b Bytes) {
 		for i := range s.Terms {
 			if s.Terms[i].Name == name {
@@ -118,8 +144,56 @@ func (m *deviceModel) give(spans ...Span) {
 	}
 }
 
-// passing is a buffer that is given back at once.
-func (m *deviceModel) passing(name string, n Bytes) { m.give(m.take(High, name, n)) }
+// call is a call of a kernel: lists that are uploaded for it, and its own buffers. All are given back at its end.
+func (m *deviceModel) call(lists []Bytes, own ...Bytes) {
+	small := Bytes(0)
+	for _, n := range lists {
+		small += alignUp(n)
+	}
+	var large []Span
+	for _, n := range own {
+		if n >= LargeScratch {
+			large = append(large, m.take(High, "scratch", n))
+		} else {
+			small += alignUp(n)
+		}
+	}
+	m.small = max(m.small, small)
+	m.give(large...)
+}
+
+// flag is the word by which a kernel reports failure.
+const flag = Bytes(8)
+
+// terms are a list of columns and their coefficients.
+func terms(columns int) []Bytes { return []Bytes{Bytes(columns) * 8, Bytes(columns) * extBytes} }
+
+// Of kernels/open.go: the rows that a block of the summing kernel adds up, and its most blocks a column.
+const (
+	sumsRows     = 1 << 13
+	maxSumsParts = 1 << 10
+)
+
+// sums is the values of columns of 2^logHeight rows at a point.
+func (m *deviceModel) sums(columns, logHeight int) {
+	weights := m.take(High, "barycentric weights", extBytes<<logHeight)
+	m.call(nil, flag)
+	parts := min((1<<logHeight+sumsRows-1)/sumsRows, maxSumsParts)
+	m.call([]Bytes{Bytes(columns) * 8}, Bytes(parts*columns)*extBytes, Bytes(columns)*extBytes)
+	m.give(weights)
+}
+
+func (m *deviceModel) gather(columns, rows int) {
+	m.call([]Bytes{Bytes(columns) * 8}, Bytes(rows)*8, Bytes(rows*columns)*8)
+}
+
+func (m *deviceModel) siblings(logRows, leaves int) {
+	n := Bytes(0)
+	for log := range logRows {
+		n += Bytes(min(leaves, 1<<log)) // of two nodes with one parent at most one is a sibling of a multiproof
+	}
+	m.call(nil, n*8, n*digestBytes)
+}
 
 func (m *deviceModel) forget(d *deviceShard) {
 	m.give(append(d.traces, d.main...)...)
@@ -141,8 +215,7 @@ func (m *deviceModel) traces(s *verifier.Shape, shard int, d *deviceShard) {
 func (m *deviceModel) mainRound(s *verifier.Shape, shard int, d *deviceShard) {
 	m.traces(s, shard, d)
 	m.begin(StageCommit, shard)
-	tree := s.Tree(verifier.Main, 0)
-	m.commit(s, tree, d)
+	m.commit(s, s.Tree(verifier.Main, 0), d)
 	d.main, d.rest = d.rest, nil
 }
 
@@ -151,12 +224,37 @@ func (m *deviceModel) commit(s *verifier.Shape, tree *verifier.Tree, d *deviceSh
 	for _, i := range tree.Tables {
 		d.rest = append(d.rest, m.take(Low, tree.Kind.String()+" extension", trace(&s.Tables[i], tree.Kind)<<m.blowup))
 	}
-	d.rest = append(d.rest, m.take(Low, tree.Kind.String()+" tree", 2*digestBytes<<tree.LogRows()))
+	d.rest = append(d.rest, m.tree(tree.Tree, tree.Kind.String()+" tree"))
+}
+
+// tree makes a tree's nodes.
+func (m *deviceModel) tree(tree *merkle.Tree, name string) Span {
+	nodes := m.take(Low, name, 2*digestBytes<<tree.LogRows())
 	var entering []Span
-	for _, l := range tree.Levels[1:] {
-		entering = append(entering, m.take(High, "hashes of entering rows", digestBytes<<l.LogRows))
+	for i, l := range tree.Levels {
+		if i > 0 {
+			entering = append(entering, m.take(High, "hashes of entering rows", digestBytes<<l.LogRows))
+		}
+		m.call([]Bytes{Bytes(l.RowBytes())})
 	}
 	m.give(entering...)
+	return nodes
+}
+
+func (m *deviceModel) pins(s *verifier.Shape, shard int, d *deviceShard) {
+	if m.job.Regenerate {
+		m.traces(s, shard, d)
+	}
+	m.begin(StagePin, shard)
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		d.pins = append(d.pins, m.take(Low, "pins", 3*elementBytes<<t.LogHeight))
+		m.call(terms(t.Columns(verifier.Main)))
+		m.sums(3, t.LogHeight)
+	}
+	if m.job.Regenerate {
+		m.forget(d)
+	}
 }
 
 func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
@@ -165,6 +263,10 @@ func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
 	for i := range s.Tables {
 		if t := &s.Tables[i]; t.HasLookups() {
 			aux = append(aux, m.take(High, "auxiliary trace", trace(t, verifier.Aux)))
+			own := m.program(program.Lookups(t.Circuit), t.Circuit, 0, 1, 1<<t.LogHeight)
+			m.call(nil, append(own, flag)...)
+			blocks := Bytes(1<<t.LogHeight+255) / 256 // of 256 rows, which are summed apart
+			m.call(nil, append(own, (blocks+1)*extBytes)...)
 		}
 		m.give(d.traces[i])
 	}
@@ -175,14 +277,43 @@ func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
 	m.give(aux...)
 }
 
+// program lists the buffers of a run of an interpreted program (kernels/constraints.go), in the order in which they are taken.
+func (m *deviceModel) program(p *program.Program, c *air.Circuit, deltas, slabs, points int) (own []Bytes) {
+	const threads, maxShared, maxScratch, blocksAProcessor = 128, 72 * KiB, 256 * MiB, 4
+	if block := elementBytes * threads * Bytes(p.Registers); block > maxShared {
+		blocks := min(Bytes(points+threads-1)/threads, maxScratch/block)
+		if m.processors > 0 {
+			blocks = min(blocks, Bytes(blocksAProcessor*m.processors))
+		}
+		own = append(own, block*max(1, blocks))
+	}
+	channels, periodic := 0, 0
+	for i := range c.Lookups {
+		channels = max(channels, int(c.Lookups[i].Channel)+1)
+	}
+	for _, v := range c.Periodic {
+		periodic += v.Len()
+	}
+	for _, n := range []Bytes{
+		Bytes(len(p.Code)) * 8, Bytes(len(p.Constants)) * elementBytes, Bytes(deltas) * extBytes, Bytes(channels) * extBytes, Bytes(m.job.MessageElements) * extBytes,
+		Bytes(slabs*periodic) * elementBytes, Bytes(2*len(c.Periodic)) * 8,
+	} {
+		if n > 0 {
+			own = append(own, n)
+		}
+	}
+	return own
+}
+
 func (m *deviceModel) quotients(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageQuotient, shard)
 	var slices []Span
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		values := m.take(High, "quotients", 3*elementBytes<<(t.LogHeight+quotientLog(t)))
 		slices = append(slices, m.take(High, "quotient slices", trace(t, verifier.Quotient)))
-		m.give(values)
+		slabs := 1 << quotientLog(t)
+		own := m.program(program.Constraints(t.Circuit), t.Circuit, t.FoldedConstraints(), slabs, slabs<<t.LogHeight)
+		m.call(nil, append(own, Bytes(3*slabs)*elementBytes, Bytes(3*slabs)*elementBytes<<t.LogHeight)...)
 	}
 	m.commit(s, s.Tree(verifier.Quotient, 0), d)
 	m.give(slices...)
@@ -192,100 +323,69 @@ func (m *deviceModel) quotients(s *verifier.Shape, shard int, d *deviceShard) {
 func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageOpen, shard)
 	for i := range s.Tables {
-		m.passing("barycentric weights", extBytes<<s.Tables[i].LogHeight)
+		t := &s.Tables[i]
+		for k := range verifier.NumKinds {
+			if n := t.Columns(k); n > 0 {
+				m.sums(n, t.LogHeight)
+			}
+		}
 	}
 	m.begin(StageDeep, shard)
 	for _, h := range s.Schedule.Heights {
 		d.rest = append(d.rest, m.take(Low, "codewords", extBytes<<(h+m.blowup)))
-		pins, extended := m.take(High, "combined pins", extBytes<<h), m.take(High, "extended pins", extBytes<<(h+m.blowup))
-		m.give(pins, extended)
+		m.deep(s, h)
 	}
 	m.begin(StageFRI, shard)
 	for i, step := range s.Schedule.Steps {
-		leaves := s.Schedule.LogSize(i) - step
-		d.rest = append(d.rest, m.take(Low, "FRI trees", 2*digestBytes<<leaves), m.take(Low, "FRI layers", extBytes<<leaves))
+		tree := layerTree(m.job, &s.Schedule, i)
+		d.rest = append(d.rest, m.tree(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
 	}
+	m.call(nil, extBytes<<(s.Schedule.Final+m.blowup))
 	m.begin(StageGrind, shard)
+	m.call(nil, flag)
 	m.begin(StageQuery, shard)
+	for _, t := range s.Trees {
+		for _, l := range t.Levels {
+			m.gather(l.RowBytes()/formats.ElementBytes, min(m.job.Queries, 1<<l.LogRows))
+		}
+		m.siblings(t.LogRows(), m.job.Queries)
+	}
+	for i, step := range s.Schedule.Steps {
+		m.gather(3, min(m.job.Queries<<step, 1<<s.Schedule.LogSize(i)))
+		m.siblings(s.Schedule.LogSize(i)-step, m.job.Queries)
+	}
 	m.forget(d)
 	m.give(append(d.pins, d.rest...)...)
 	d.pins, d.rest = nil, nil
 }
 
-// DeviceScratch is the part of DeviceMemory for what is small: the tables that kernels look up, lists of columns and coefficients, and the kernels' own passing buffers.
-func DeviceScratch(j Job) Bytes {
-	// Windows of powers of the root of unity, the shift, its inverse and 1 (kernels/tables.go).
-	tables := Bytes(1<<10+2<<11+3*3<<10) * elementBytes
-	worst := Bytes(layoutAlign)
-	need := func(sizes ...Bytes) {
-		total := Bytes(0)
-		for _, n := range sizes {
-			total += alignUp(n)
-		}
-		worst = max(worst, total)
-	}
-	const flag = Bytes(8)
-	gather := func(rows, width int) {
-		need(Bytes(width)*8, Bytes(rows)*8, Bytes(rows*width)*8)
-	}
-	heights := map[int]bool{}
-	for _, s := range j.Shapes {
-		for i := range s.Tables {
-			t := &s.Tables[i]
-			if h := t.LogHeight; !heights[h] {
-				heights[h] = true
-				tables += 2 * firstPassWeights(h, j.LogBlowup) // for values and for coefficients
-			}
-			parts := Bytes(min((1<<t.LogHeight+sumsRows-1)/sumsRows, maxSumsParts))
-			for k := range verifier.NumKinds {
-				columns := Bytes(max(t.Columns(k), 3))
-				need(columns*8, columns*extBytes, flag)                         // pin
-				need(columns*8, flag, parts*columns*extBytes, columns*extBytes) // values at a point
-			}
-		}
-		for i := range s.Trees {
-			tree := &s.Trees[i]
-			rows := j.Queries
-			for l := range tree.Levels {
-				gather(rows, tree.Levels[l].RowBytes()/8)
-			}
-			need(Bytes(rows*tree.LogRows())*8, Bytes(rows*tree.LogRows())*digestBytes)
-		}
-		for _, h := range s.Schedule.Heights {
-			here, next, pins := 0, 0, 0
-			for i := range s.Tables {
-				if t := &s.Tables[i]; t.LogHeight == h {
-					pins += 3
-					for k := range verifier.NumKinds {
-						here += t.Columns(k)
-						next += len(t.NextColumns(k))
-					}
-				}
-			}
-			columns := Bytes(max(here, next, pins))
-			need(columns*8, columns*extBytes, flag)
-		}
-		for i, step := range s.Schedule.Steps {
-			gather(j.Queries<<step, 3)
-			depth := j.Queries * (s.Schedule.LogSize(i) - step)
-			need(Bytes(depth)*8, Bytes(depth)*digestBytes)
-		}
-		need(extBytes << (s.Schedule.Final + j.LogBlowup))
-	}
-	return tables + worst
+// layerTree is the tree of a FRI layer.
+func layerTree(j Job, s *fri.Schedule, i int) *merkle.Tree {
+	return merkle.NewTree(j.Suite, []merkle.Matrix{{LogRows: s.LogSize(i) - s.Steps[i], Width: 3 << s.Steps[i]}})
 }
 
-// Of kernels/open.go: the rows that a block of the summing kernel adds up, and its most blocks a column.
-const (
-	sumsRows     = 1 << 13
-	maxSumsParts = 1 << 10
-)
-
-// firstPassWeights is the table of coset weights of a transform of 2^log values, whose passes are of at most 2^10 (kernels/ntt.go).
-func firstPassWeights(log, logBlowup int) Bytes {
-	if log == 0 {
-		return 0
+// deep is the quotients of the tables of one height, one point after the other.
+func (m *deviceModel) deep(s *verifier.Shape, logHeight int) {
+	here, next, tables := 0, 0, 0
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		if t.LogHeight != logHeight {
+			continue
+		}
+		tables++
+		for k := range verifier.NumKinds {
+			here += t.Columns(k)
+			next += len(t.NextColumns(k))
+		}
 	}
-	passes := (log + 9) / 10
-	return alignUp(elementBytes << (log/passes + logBlowup))
+	m.call(terms(here), flag)
+	if next > 0 {
+		m.call(terms(next), flag)
+	}
+	pins := m.take(High, "combined pins", extBytes<<logHeight)
+	m.call(terms(3 * tables))
+	extended := m.take(High, "extended pins", extBytes<<(logHeight+m.blowup))
+	m.give(pins)
+	m.call(terms(3), flag)
+	m.give(extended)
 }

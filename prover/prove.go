@@ -74,7 +74,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := o.Backend.Open(ctx, Job{Suite: key.Suite, LogBlowup: key.Profile.LogBlowup, Queries: key.Profile.Queries, Shapes: shapes, Regenerate: o.Regenerate})
+	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, o.Regenerate))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -258,6 +258,16 @@ func (d *driver) Upload(s kernels.Stream, to kernels.Address, from unsafe.Pointe
 	})
 }
 
+// UploadRows implements kernels.Driver.
+func (d *driver) UploadRows(s kernels.Stream, to kernels.Address, pitch int64, from unsafe.Pointer, bytes, count int64) error {
+	return d.on(fmt.Sprintf("upload of %d runs of %d bytes", count, bytes), s, func(stream cu.Stream) error {
+		if err := uploadRows(handle(stream), to, pitch, from, bytes, count); err != nil {
+			return err
+		}
+		return stream.Synchronize()
+	})
+}
+
 // Download implements kernels.Driver.
 func (d *driver) Download(s kernels.Stream, to unsafe.Pointer, from kernels.Address, bytes int64) error {
 	return d.on(fmt.Sprintf("download of %d bytes", bytes), s, func(stream cu.Stream) error {

@@ -24,6 +24,19 @@ package driver
 //   return cuModuleLoadDataEx((CUmodule *)module, image, 2, options, values);
 // }
 //
+// static CUresult upload_rows(CUdeviceptr to, size_t pitch, const void *from, size_t bytes, size_t count, void *stream) {
+//   CUDA_MEMCPY2D copy = {0};
+//   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+//   copy.srcHost = from;
+//   copy.srcPitch = bytes;
+//   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+//   copy.dstDevice = to;
+//   copy.dstPitch = pitch;
+//   copy.WidthInBytes = bytes;
+//   copy.Height = count;
+//   return cuMemcpy2DAsync(&copy, (CUstream)stream);
+// }
+//
 // static const char *error_name(CUresult r) {
 //   const char *s = NULL;
 //   return cuGetErrorName(r, &s) == CUDA_SUCCESS && s ? s : "an unknown CUDA error";
@@ -130,6 +143,13 @@ func start(place string, f unsafe.Pointer, l *kernels.Launch, stream, before, af
 	}
 	if r := C.launch(f, &grid[0], &block[0], C.uint(l.SharedBytes), stream, l.Args, before, after); r != C.CUDA_SUCCESS {
 		return failure(place, C.int(r))
+	}
+	return nil
+}
+
+func uploadRows(stream unsafe.Pointer, to kernels.Address, pitch int64, from unsafe.Pointer, bytes, count int64) error {
+	if r := C.upload_rows(C.CUdeviceptr(to), C.size_t(pitch), from, C.size_t(bytes), C.size_t(count), stream); r != C.CUDA_SUCCESS {
+		return failure("upload", C.int(r))
 	}
 	return nil
 }

@@ -94,6 +94,16 @@ func (d *driver) Upload(_ kernels.Stream, to kernels.Address, from unsafe.Pointe
 	return err
 }
 
+// UploadRows implements kernels.Driver.
+func (d *driver) UploadRows(s kernels.Stream, to kernels.Address, pitch int64, from unsafe.Pointer, bytes, count int64) error {
+	for i := range count {
+		if err := d.Upload(s, to+kernels.Address(i*pitch), unsafe.Add(from, i*bytes), bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Download implements kernels.Driver. Memory that nothing wrote is refused.
 func (d *driver) Download(_ kernels.Stream, to unsafe.Pointer, from kernels.Address, bytes int64) error {
 	b, err := d.bytes("download", from, bytes)

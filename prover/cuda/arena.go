@@ -54,7 +54,11 @@ func newArena(d kernels.Driver, size, small prover.Bytes, separate bool) (*arena
 
 // Alloc implements kernels.Driver.
 func (a *arena) Alloc(bytes int64) (kernels.Address, error) {
-	p := place{a.next, a.layouts[a.next.layout].Take(a.next.end, prover.Bytes(bytes))}
+	r := a.next
+	if r == internal && prover.Bytes(bytes) >= prover.LargeScratch {
+		r = passing
+	}
+	p := place{r, a.layouts[r.layout].Take(r.end, prover.Bytes(bytes))}
 	size := a.small
 	if p.layout == 1 {
 		size = a.size - a.small

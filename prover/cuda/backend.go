@@ -50,7 +50,7 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 	}
 	var size, small prover.Bytes
 	if j.Shapes != nil {
-		m := prover.DeviceMemory(j)
+		m := prover.DeviceMemory(j, b.driver.Info().Processors)
 		budget := b.Budget
 		if budget == 0 {
 			budget = DefaultBudget(b.driver.Info().MemoryBytes)
@@ -58,7 +58,7 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 		if err := m.Admit(budget); err != nil {
 			return nil, err
 		}
-		size, small = m.Peak, prover.DeviceScratch(j)
+		size, small = m.Peak, m.Small
 	}
 	b.turn.Lock()
 	a, err := newArena(b.driver, size, small, b.Separate)

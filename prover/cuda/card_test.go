@@ -1,0 +1,10 @@
+//go:build cuda
+
+package cuda_test
+
+import (
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/kernels/driver"
+)
+
+func newDriver() (kernels.Driver, error) { return driver.NewDriver(0) }

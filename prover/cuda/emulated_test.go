@@ -1,0 +1,10 @@
+//go:build emulated && !cuda
+
+package cuda_test
+
+import (
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/kernels/emulated"
+)
+
+func newDriver() (kernels.Driver, error) { return emulated.NewDriver(), nil }
