@@ -220,7 +220,10 @@ func (s *session) Fixed(columns [][]field.Element) (_ prover.Matrix, err error) 
 	defer s.explain(&err, "upload of %d fixed columns of 2^%d rows", len(columns), log)
 	m, err := s.newMatrix(lasting, len(columns), log)
 	for i := 0; i < len(columns) && err == nil; i++ {
-		err = m.values.UploadTile(columns[i], 1<<log, 0, 1<<log)
+		var to kernels.Array[field.Element]
+		if to, err = m.values.Slice(i<<log, (i+1)<<log); err == nil {
+			err = to.Upload(columns[i])
+		}
 	}
 	return m, err
 }
