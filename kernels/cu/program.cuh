@@ -53,8 +53,12 @@ template <class Row> INLINE u64 value(const ProgramParams &p, const Registers &r
 template <class Row> INLINE Ext interpret(const ProgramParams &p, const Registers &r, const Row &row) {
 	Ext folded = {0, 0, 0}, message = folded, numerator = folded, denominator = folded;
 	const u64 here = row.position(false), next = row.position(true);
+	// The next instruction is read while this one runs.
+	u64 next_w = p.code[0], next_b = p.code[1];
 	for (u64 i = 0; i < p.instructions; i++) {
-		u64 w = p.code[2 * i], b = p.code[2 * i + 1], v = 0, second = 0;
+		u64 w = next_w, b = next_b, v = 0, second = 0;
+		u64 ahead = i + 1 < p.instructions ? i + 1 : i;
+		next_w = p.code[2 * ahead], next_b = p.code[2 * ahead + 1];
 		u32 op = (u32)w & 255;
 		if (op != OP_MESSAGE && op != OP_GROUP && op > OP_TRANSITION) v = value(p, r, row, (u32)(w >> 32), here, next);
 		if (op >= OP_ADD && op <= OP_MUL) second = value(p, r, row, (u32)b, here, next);
