@@ -22,6 +22,7 @@
 #include "field_check.cu"
 #include "fri.cu"
 #include "hash.cu"
+#include "lookup.cu"
 #include "ntt_10.cu"
 #include "ntt_5.cu"
 #include "ntt_6.cu"
@@ -30,6 +31,7 @@
 #include "ntt_9.cu"
 #include "ntt_small.cu"
 #include "open.cu"
+#include "quotient.cu"
 
 #include "emulator.h"
 #include "faulty_kernels.hpp"

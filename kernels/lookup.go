@@ -1,0 +1,112 @@
+package kernels
+
+import (
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/logup"
+)
+
+const (
+	lookupTile        = 1 << 10
+	divideThreads     = 128
+	divideBatch       = 8
+	startsThreads     = 256
+	accumulateThreads = 256
+)
+
+// denominatorWords bounds the denominators that are held at a time, 64 MiB; only tests change it.
+var denominatorWords = 1 << 23
+
+// Lookups writes to out the auxiliary trace of a table, three columns of 2^LogHeight values a group of lookups, and returns the sum of its lookups. fixed and main are the
+// table's columns on the trace domain in row order, fixed empty where there are none. Without lookups the sum is zero and nothing is written.
+func (d *Device) Lookups(out Array[field.Element], t *verifier.Table, fixed, main Array[field.Element], ch *logup.Challenges) (field.Ext, error) {
+	const place = "lookups"
+	if err := checkTable(place, t, ch); err != nil {
+		return field.Ext{}, err
+	}
+	groups, n := len(t.Groups), uint64(1)<<t.LogHeight
+	if groups == 0 {
+		return field.Ext{}, nil
+	}
+	for _, a := range []struct {
+		name    string
+		array   Array[field.Element]
+		columns int
+	}{{"the output", out, t.AuxColumns()}, {"the fixed matrix", fixed, t.FixedColumns()}, {"the main matrix", main, int(t.Circuit.Columns)}} {
+		if err := need(place, a.name, a.array, uint64(a.columns)*n); err != nil {
+			return field.Ext{}, err
+		}
+	}
+	tiles := max(1, int(n/lookupTile))
+	chunk := min(n, uint64(max(1, denominatorWords/(3*groups)/lookupTile)*lookupTile))
+	program, err := d.load(encode(t, domain{main: main.at, fixed: fixed.at, logColumn: t.LogHeight, periodic: func(i int) periodicTable {
+		return periodicTable{values(t.Periodic[i]), 0, uint64(t.Periodic[i].Len() - 1)}
+	}}, ch, nil), t.LogHeight, chunk)
+	if err != nil {
+		return field.Ext{}, err
+	}
+	defer program.free()
+	denominators, err := Alloc[field.Element](d, 3*groups*int(chunk))
+	if err != nil {
+		return field.Ext{}, err
+	}
+	defer denominators.Free()
+	totals, err := Alloc[field.Ext](d, tiles+2)
+	if err != nil {
+		return field.Ext{}, err
+	}
+	defer totals.Free()
+	failed, err := From(d, []uint64{0})
+	if err != nil {
+		return field.Ext{}, err
+	}
+	defer failed.Free()
+
+	for first := uint64(0); first < n; first += chunk {
+		count := min(chunk, n-first)
+		err := Start(d, "lookup_fractions_"+program.kind, program.grid, [3]uint32{airThreads, 1, 1}, program.sharedBytes, &struct {
+			program                  programParams
+			numerators, denominators Address
+			first, count             uint64
+		}{program.programParams, out.at, denominators.at, first, count})
+		if err != nil {
+			return field.Ext{}, err
+		}
+		grid := [3]uint32{uint32((count + lookupTile - 1) / lookupTile), 1, 1}
+		err = Start(d, "lookup_divide", grid, [3]uint32{divideThreads, 1, 1}, 24*divideThreads*divideBatch, &struct {
+			values, denominators, totals Address
+			rows, first, count, groups   uint64
+			failed                       Address
+		}{out.at, denominators.at, totals.at, n, first, count, uint64(groups), failed.at})
+		if err != nil {
+			return field.Ext{}, err
+		}
+	}
+	err = Start(d, "lookup_starts", [3]uint32{1, 1, 1}, [3]uint32{startsThreads, 1, 1}, 24*startsThreads, &struct {
+		totals             Address
+		count, inverseRows uint64
+	}{totals.at, uint64(tiles), uint64(field.InverseOfTwoPower(t.LogHeight))})
+	if err != nil {
+		return field.Ext{}, err
+	}
+	err = Start(d, "lookup_accumulate", [3]uint32{uint32(tiles), 1, 1}, [3]uint32{accumulateThreads, 1, 1}, 24*accumulateThreads/32, &struct {
+		values, starts, perRow Address
+		rows, groups           uint64
+	}{out.at, totals.at, totals.at + Address(24*(tiles+1)), n, uint64(groups)})
+	if err != nil {
+		return field.Ext{}, err
+	}
+	word, sum := []uint64{0}, make([]field.Ext, 1)
+	if err := failed.Download(word); err != nil {
+		return field.Ext{}, err
+	}
+	if word[0] != 0 {
+		return field.Ext{}, &Error{Kind: Failed, Place: place, What: "a lookup's denominator is zero: this happens with negligible probability", Next: "prove again with other claims"}
+	}
+	last, err := totals.Slice(tiles, tiles+1)
+	if err != nil {
+		return field.Ext{}, err
+	}
+	err = last.Download(sum)
+	return sum[0], err
+}

@@ -1,0 +1,330 @@
+package kernels
+
+import (
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover/lower"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/logup"
+)
+
+// Operations and places of operands: the enumerations of cu/air.cuh.
+const (
+	opAdd = iota
+	opSub
+	opMul
+	opPeriodic
+	opTerm
+	opFold
+	opMessage
+	opFraction
+	opGroup
+	opEnd
+)
+
+const (
+	inRegister = iota
+	inRow
+	inNextRow
+	inConstant
+	inResult
+)
+
+const (
+	noRegister         = 1<<32 - 1
+	instructionWords   = 3
+	airThreads         = 128
+	maxSharedRegisters = 48 // 48 KiB a block: four blocks a multiprocessor
+	maxScratchBlocks   = 8  // a multiprocessor's
+)
+
+// sharedRegisters is how many registers may be in shared memory; only tests change it.
+var sharedRegisters = maxSharedRegisters
+
+// domain is where a program runs: what its leaves are there. Columns are of 2^logColumn values.
+type domain struct {
+	main, fixed Address
+	logColumn   int
+	first       Address // column of the first row's selector; 0 on the trace domain, where selectors are in registers
+	periodic    func(index int) periodicTable
+}
+
+// periodicTable holds the values of a periodic column: that of a row is at (row >> shift) & mask.
+type periodicTable struct {
+	values []field.Element
+	shift  int
+	mask   uint64
+}
+
+// programParams is the kernels' Program.
+type programParams struct {
+	code, table, scratch    Address
+	tables                  tableParams
+	logHeight               uint64
+	first, last, transition uint64
+}
+
+// encoder writes a circuit's program as the kernels read it.
+type encoder struct {
+	domain
+	nodes     []formats.Node
+	code      []uint64
+	data      []uint64       // what the code refers to: the table, constants, periodic columns
+	relocate  []int          // words of the code to which the address of the data is to be added
+	constants map[uint64]int // in data
+	periods   map[uint64]periodicTable
+	places    map[uint64]int // of periodic columns in data
+	registers int
+	selectors [3]uint64
+	result    int32 // register of the last result, -1 for none
+	writer    []int // instruction that last wrote each register
+	table     []field.Ext
+}
+
+func (e *encoder) emit(op, a, b uint64) {
+	e.code = append(e.code, op|noRegister<<8, a, b)
+}
+
+// store makes the instruction that begins at a word of the code store its result.
+func (e *encoder) store(at int, register int32) {
+	e.code[at] = e.code[at]&0xff | uint64(register)<<8
+}
+
+// operand is the word of an operand. Results that only the next instruction with a result reads are never stored: the first other read of a register has its writer store it.
+func (e *encoder) operand(o int32) uint64 {
+	switch {
+	case o >= 0 && o == e.result:
+		return inResult
+	case o >= 0:
+		e.store(e.writer[o], o)
+		return uint64(o)<<3 | inRegister
+	}
+	n := e.nodes[^o]
+	place := inRow + uint64(n.B)
+	switch n.Op {
+	case formats.OpMain:
+		return uint64(e.main) + n.A<<(e.logColumn+3) | place
+	case formats.OpFixed:
+		return uint64(e.fixed) + n.A<<(e.logColumn+3) | place
+	case formats.OpConst:
+		at, ok := e.constants[n.A]
+		if !ok {
+			at = len(e.data)
+			e.data = append(e.data, n.A)
+			e.constants[n.A] = at
+		}
+		return uint64(at)<<3 | inConstant // an address once the data has one
+	case formats.OpFirst:
+		if e.first != 0 {
+			return uint64(e.first) | inRow
+		}
+	case formats.OpLast:
+		if e.first != 0 {
+			return uint64(e.first) | inNextRow
+		}
+	}
+	s := &e.selectors[n.Op-formats.OpFirst]
+	if *s == noRegister {
+		*s = uint64(e.registers)
+		e.registers++
+	}
+	return *s<<3 | inRegister
+}
+
+// step encodes an instruction with a result.
+func (e *encoder) step(ins lower.Instruction) {
+	at := len(e.code)
+	if ins.Op == formats.OpPeriodic {
+		index := uint64(ins.A)
+		place, ok := e.places[index]
+		if !ok {
+			p := e.periodic(int(index))
+			place = len(e.data)
+			for _, v := range p.values {
+				e.data = append(e.data, uint64(v))
+			}
+			e.places[index], e.periods[index] = place, p
+		}
+		p := e.periods[index]
+		e.relocate = append(e.relocate, at+1)
+		e.emit(opPeriodic, uint64(place)<<3|(inRow+uint64(ins.B)), uint64(p.shift)|p.mask<<8)
+	} else {
+		a, b := e.operand(ins.A), e.operand(ins.B)
+		e.emit(opAdd+uint64(ins.Op-formats.OpAdd), a, b)
+		for k, o := range [2]uint64{a, b} {
+			if o&7 == inConstant {
+				e.relocate = append(e.relocate, at+1+k)
+			}
+		}
+	}
+	e.result, e.writer[ins.To] = ins.To, at
+}
+
+// hand encodes an instruction that consumes a value.
+func (e *encoder) hand(op uint64, o int32, b uint64) {
+	a := e.operand(o)
+	if a&7 == inConstant {
+		e.relocate = append(e.relocate, len(e.code)+1)
+	}
+	e.emit(op, a, b)
+}
+
+// use is what is done with an output of the lowered program, and what after it.
+type use struct {
+	op, b uint64
+	after [][2]uint64
+}
+
+// encode writes the program of a table: its constraints folded with powers of delta unless delta is nil, then its lookups.
+func encode(t *verifier.Table, on domain, ch *logup.Challenges, delta *field.Ext) *encoder {
+	e := &encoder{
+		domain: on, nodes: t.Nodes, constants: map[uint64]int{}, periods: map[uint64]periodicTable{}, places: map[uint64]int{},
+		selectors: [3]uint64{noRegister, noRegister, noRegister}, result: -1,
+	}
+	var outputs []uint32
+	var uses []use
+	groups := make([]uint64, len(t.Groups)) // the b of each OP_GROUP
+	for g := range groups {
+		groups[g] = uint64(g)
+	}
+	if delta != nil {
+		m := t.FoldedConstraints()
+		e.table = make([]field.Ext, m)
+		for k, p := m-1, (field.Ext{1}); k >= 0; k, p = k-1, field.MulExt(p, *delta) {
+			e.table[k] = p
+		}
+		for k, id := range t.Constraints {
+			outputs, uses = append(outputs, id), append(uses, use{op: opTerm, b: uint64(k)})
+		}
+		for g := range groups {
+			groups[g] |= uint64(len(t.Constraints)+g) << 32
+		}
+	}
+	then := func(op, b uint64) {
+		if len(uses) == 0 {
+			e.emit(op, 0, b)
+			return
+		}
+		last := &uses[len(uses)-1]
+		last.after = append(last.after, [2]uint64{op, b})
+	}
+	if len(uses) > 0 {
+		then(opFold, 0)
+	}
+	powers := len(e.table)
+	if t.HasLookups() {
+		e.table = append(e.table, ch.Powers...)
+	}
+	for g, group := range t.Groups {
+		for i := group.First; i < group.End; i++ {
+			l := &t.Lookups[i]
+			then(opMessage, uint64(len(e.table)))
+			e.table = append(e.table, ch.Base(l.Channel))
+			for k, id := range l.Args {
+				outputs, uses = append(outputs, id), append(uses, use{op: opTerm, b: uint64(powers + k)})
+			}
+			flags := uint64(0)
+			if i == group.First {
+				flags |= 1
+			}
+			if l.Push {
+				flags |= 2
+			}
+			outputs, uses = append(outputs, l.Multiplicity), append(uses, use{op: opFraction, b: flags})
+		}
+		then(opGroup, groups[g])
+	}
+	for _, v := range e.table {
+		e.data = append(e.data, uint64(v[0]), uint64(v[1]), uint64(v[2]))
+	}
+	p := lower.Stream(t.Circuit, outputs)
+	e.registers, e.writer = p.Registers, make([]int, p.Registers)
+	for _, ins := range p.Code {
+		if ins.Op != lower.Use {
+			e.step(ins)
+			continue
+		}
+		u := uses[ins.B]
+		e.hand(u.op, ins.A, u.b)
+		for _, next := range u.after {
+			e.emit(next[0], 0, next[1])
+		}
+	}
+	e.emit(opEnd, 0, 0)
+	e.emit(opEnd, 0, 0)
+	return e
+}
+
+// loaded is a program on a device.
+type loaded struct {
+	programParams
+	words, scratch Array[uint64]
+	kind           string // of kernel: "shared" or "scratch"
+	grid           [3]uint32
+	sharedBytes    int
+}
+
+func (l *loaded) free() error {
+	err := l.words.Free()
+	if second := l.scratch.Free(); err == nil {
+		err = second
+	}
+	return err
+}
+
+// load brings a program to the device, ready to run on up to `points` points at a time.
+func (d *Device) load(e *encoder, logHeight int, points uint64) (*loaded, error) {
+	tables, err := d.powerTables()
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{programParams: programParams{
+		tables: tables, logHeight: uint64(logHeight), first: e.selectors[0], last: e.selectors[1], transition: e.selectors[2],
+	}, kind: "shared", sharedBytes: 8 * airThreads * e.registers}
+	l.grid, _ = linear(points, airThreads)
+	if e.registers > sharedRegisters {
+		l.kind, l.sharedBytes = "scratch", 0
+		l.grid[0] = min(l.grid[0], uint32(max(d.Info().Processors, 1)*maxScratchBlocks))
+		if l.scratch, err = Alloc[uint64](d, e.registers*airThreads*int(l.grid[0])); err != nil {
+			return nil, err
+		}
+		l.programParams.scratch = l.scratch.at
+	}
+	if l.words, err = Alloc[uint64](d, len(e.data)+len(e.code)); err != nil {
+		l.free()
+		return nil, err
+	}
+	l.table = l.words.at
+	l.code = l.words.at + Address(8*len(e.data))
+	for _, at := range e.relocate {
+		e.code[at] += uint64(l.words.at)
+	}
+	if err = l.words.Upload(append(e.data, e.code...)); err != nil {
+		l.free()
+		return nil, err
+	}
+	return l, nil
+}
+
+// checkTable checks what a table's kernels rely on beyond what a checked circuit is known to satisfy.
+func checkTable(place string, t *verifier.Table, ch *logup.Challenges) error {
+	if t == nil || t.Circuit == nil {
+		return outOfRange(place, "there is no circuit")
+	}
+	if t.LogHeight < t.LogPeriod || t.LogHeight > maxLogHeight || len(t.Fixed) > 0 && t.LogHeight != int(t.Fixed[0].LogHeight) {
+		return outOfRange(place, "log height %d", t.LogHeight)
+	}
+	if n := t.MessageElements() - 1; t.HasLookups() && (ch == nil || len(ch.Powers) < n) {
+		return outOfRange(place, "challenges for messages of less than %d arguments", n)
+	}
+	return nil
+}
+
+// values lists a periodic column in natural order.
+func values(e formats.Elements) []field.Element {
+	out := make([]field.Element, e.Len())
+	for i := range out {
+		out[i] = field.Element(e.At(i))
+	}
+	return out
+}
