@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -223,7 +224,7 @@ func compareTable(t *testing.T, d *kernels.Device, r *rand.Rand, x *instance, lo
 	if x.HasLookups() {
 		aux, total, err := h.Lookups(&x.Table, fixed, main, ch)
 		check(t, err)
-		sum, err = d.Lookups(deviceAux, &x.Table, deviceFixed, deviceMain, ch)
+		sum, err = d.Lookups(deviceAux, x.Circuit, log, deviceMain, deviceFixed, ch)
 		check(t, err)
 		if sum != total {
 			t.Fatalf("the sum of lookups is %v, want %v", sum, total)
@@ -235,13 +236,11 @@ func compareTable(t *testing.T, d *kernels.Device, r *rand.Rand, x *instance, lo
 	slices, err := h.Quotient(&x.Table, fixedColumns, mainColumns, auxColumns, ch, sum, delta)
 	check(t, err)
 	_, rows := h.commit(slices, log, x.QuotientColumns(), h.CommitSlices)
-	quotient := alloc[field.Element](t, d, 3*n<<kernels.LogParts(&x.Table))
-	in := kernels.Extended{Fixed: extend(deviceFixed, false), Main: extend(deviceMain, false), Aux: extend(deviceAux, false)}
-	check(t, d.Quotient(quotient, &x.Table, logBlowup, in, ch, sum, delta))
+	extended := [3]kernels.Array[field.Element]{extend(deviceMain, false), extend(deviceFixed, false), extend(deviceAux, false)}
 	deviceSlices := alloc[field.Element](t, d, x.QuotientColumns()*n)
-	check(t, d.Slices(deviceSlices, &x.Table, quotient))
+	check(t, d.Quotient(deviceSlices, x.Circuit, log, logBlowup, extended[0], extended[1], extended[2], ch, sum, delta))
 	same(t, "quotient", rows, download(t, extend(deviceSlices, true)), x.QuotientColumns())
-	for _, a := range []kernels.Array[field.Element]{in.Fixed, in.Main, in.Aux, quotient, deviceSlices, deviceAux, deviceMain, deviceFixed} {
+	for _, a := range append(extended[:], deviceSlices, deviceAux, deviceMain, deviceFixed) {
 		check(t, a.Free())
 	}
 }
@@ -257,7 +256,7 @@ func TestRandomCircuits(t *testing.T) {
 					restore := kernels.SetSharedRegisters([]int{0, 48}[r.IntN(2)])
 					defer restore()
 					x := randomInstance(t, r, log, degree, lookups)
-					compareTable(t, d, r, x, max(1, kernels.LogParts(&x.Table))+r.IntN(2))
+					compareTable(t, d, r, x, max(1, bits.Len(uint(degree-2)))+r.IntN(2))
 				})
 			}
 		}
@@ -319,13 +318,12 @@ func TestZeroDenominator(t *testing.T) {
 	check(t, err)
 	c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, 1, 0)
 	check(t, err)
-	table := &verifier.Table{Circuit: c, LogHeight: 5}
 	main := elements(r, 32)
 	main[17] = field.New(edgy(r))
 	gamma := ext(r)
 	alpha := field.SubExt(field.Ext{}, field.AddExt(field.ScaleExt(gamma, main[17]), field.Ext{1})) // channels count from 1
 	out := alloc[field.Element](t, d, 3*32)
-	_, err = d.Lookups(out, table, kernels.Array[field.Element]{}, from(t, d, main), logup.NewChallenges(alpha, gamma, 1))
+	_, err = d.Lookups(out, c, 5, from(t, d, main), kernels.Array[field.Element]{}, logup.NewChallenges(alpha, gamma, 1))
 	var e *kernels.Error
 	if !errors.As(err, &e) || e.Kind != kernels.Failed {
 		t.Fatalf("a denominator of zero: %v", err)
@@ -343,30 +341,28 @@ func TestCircuitRanges(t *testing.T) {
 	ch := logup.NewChallenges(ext(r), ext(r), 4)
 	array := func(n int) kernels.Array[field.Element] { return alloc[field.Element](t, d, n) }
 	aux, fixed, main := x.AuxColumns()*8, len(x.fixed)*8, len(x.main)*8
-	lookups := func(out, fixed, main int, ch *logup.Challenges) error {
-		_, err := d.Lookups(array(out), &x.Table, array(fixed), array(main), ch)
+	lookups := func(log, out, main, fixed int, ch *logup.Challenges) error {
+		_, err := d.Lookups(array(out), x.Circuit, log, array(main), array(fixed), ch)
 		return err
 	}
-	quotient := func(out, fixed, main, aux, logBlowup int, ch *logup.Challenges) error {
-		return d.Quotient(array(out), &x.Table, logBlowup, kernels.Extended{Fixed: array(fixed), Main: array(main), Aux: array(aux)}, ch, ext(r), ext(r))
+	quotient := func(out, main, fixed, aux, logBlowup int, ch *logup.Challenges) error {
+		return d.Quotient(array(out), x.Circuit, 3, logBlowup, array(main), array(fixed), array(aux), ch, ext(r), ext(r))
 	}
-	low := x.Table
-	low.LogHeight = 2
+	none := kernels.Array[field.Element]{}
 	for name, err := range map[string]error{
-		"accumulators":       lookups(aux-1, fixed, main, ch),
-		"fixed":              lookups(aux, fixed-1, main, ch),
-		"main":               lookups(aux, fixed, main-1, ch),
-		"no challenges":      lookups(aux, fixed, main, nil),
-		"few challenges":     lookups(aux, fixed, main, logup.NewChallenges(ext(r), ext(r), 3)),
-		"height":             func() error { _, err := d.Lookups(array(aux), &low, array(fixed), array(main), ch); return err }(),
-		"quotient":           quotient(3*16-1, 2*fixed, 2*main, 2*aux, 1, ch),
-		"extended fixed":     quotient(3*16, 2*fixed-1, 2*main, 2*aux, 1, ch),
-		"extended main":      quotient(3*16, 2*fixed, 2*main-1, 2*aux, 1, ch),
-		"extended auxiliary": quotient(3*16, 2*fixed, 2*main, 2*aux-1, 1, ch),
-		"blowup":             quotient(3*16, 2*fixed, 2*main, 2*aux, 0, ch),
-		"no circuit":         d.Quotient(array(1), &verifier.Table{}, 1, kernels.Extended{}, ch, field.Ext{}, field.Ext{}),
-		"slices":             d.Slices(array(6*8-1), &x.Table, array(3*16)),
-		"slices' quotient":   d.Slices(array(6*8), &x.Table, array(3*16-1)),
+		"accumulators":       lookups(3, aux-1, main, fixed, ch),
+		"main":               lookups(3, aux, main-1, fixed, ch),
+		"fixed":              lookups(3, aux, main, fixed-1, ch),
+		"no challenges":      lookups(3, aux, main, fixed, nil),
+		"few challenges":     lookups(3, aux, main, fixed, logup.NewChallenges(ext(r), ext(r), 3)),
+		"height":             lookups(2, aux, main, fixed, ch),
+		"negative height":    lookups(-1, aux, main, fixed, ch),
+		"quotient":           quotient(6*8-1, 2*main, 2*fixed, 2*aux, 1, ch),
+		"extended main":      quotient(6*8, 2*main-1, 2*fixed, 2*aux, 1, ch),
+		"extended fixed":     quotient(6*8, 2*main, 2*fixed-1, 2*aux, 1, ch),
+		"extended auxiliary": quotient(6*8, 2*main, 2*fixed, 2*aux-1, 1, ch),
+		"blowup":             quotient(6*8, 2*main, 2*fixed, 2*aux, 0, ch),
+		"no circuit":         d.Quotient(none, nil, 3, 1, none, none, none, ch, field.Ext{}, field.Ext{}),
 	} {
 		var e *kernels.Error
 		if !errors.As(err, &e) || e.Kind != kernels.BadRange {

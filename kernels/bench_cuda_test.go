@@ -11,7 +11,12 @@ import (
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/systems/blake3"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/logup"
+	"github.com/ixprove/ixprove/verifier/security"
 )
 
 // measure reports the median time that the device is busy with f, in milliseconds, and the device and shape in the benchmark's log.
@@ -111,4 +116,32 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkGrind(b *testing.B) {
 	d := open(b)
 	measure(b, d, "20 bits", func() error { _, err := d.Grind(&formats.Digest{7}, 20); return err })
+}
+
+// BenchmarkConstraints interprets the widest circuit of BLAKE3 on traces of noise.
+func BenchmarkConstraints(b *testing.B) {
+	d := open(b)
+	r := rand.New(rand.NewPCG(3, 3))
+	profile, _ := security.ProfileByName("standard")
+	key, err := blake3.System().Compile("blake3", verifier.RawProfile(profile), profile.MinLogHeight)
+	check(b, err)
+	c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, profile.LogBlowup, profile.MinLogHeight)
+	check(b, err)
+	const log = 16
+	width := int(c.Circuit.Columns)
+	main, extended := columns(b, d, width, log), columns(b, d, width, log+profile.LogBlowup)
+	aux := alloc[field.Element](b, d, c.AuxColumns()<<log)
+	auxExtended := columns(b, d, c.AuxColumns(), log+profile.LogBlowup)
+	out := alloc[field.Element](b, d, c.QuotientColumns()<<log)
+	ch := logup.NewChallenges(ext(r), ext(r), c.MessageElements())
+	none := kernels.Array[field.Element]{}
+	shape := fmt.Sprintf("%s 2^%d x %d, %d groups, %d slices", c.Name, log, width, len(c.Groups), c.Slices())
+	b.Run("lookups", func(b *testing.B) {
+		measure(b, d, shape, func() error { _, err := d.Lookups(aux, c, log, main, none, ch); return err })
+	})
+	b.Run("quotient", func(b *testing.B) {
+		measure(b, d, shape, func() error {
+			return d.Quotient(out, c, log, profile.LogBlowup, extended, none, auxExtended, ch, ext(r), ext(r))
+		})
+	})
 }

@@ -1,7 +1,7 @@
 package kernels
 
 import (
-	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"
 )
@@ -17,31 +17,26 @@ const (
 // denominatorWords bounds the denominators that are held at a time, 64 MiB; only tests change it.
 var denominatorWords = 1 << 23
 
-// Lookups writes to out the auxiliary trace of a table, three columns of 2^LogHeight values a group of lookups, and returns the sum of its lookups. fixed and main are the
-// table's columns on the trace domain in row order, fixed empty where there are none. Without lookups the sum is zero and nothing is written.
-func (d *Device) Lookups(out Array[field.Element], t *verifier.Table, fixed, main Array[field.Element], ch *logup.Challenges) (field.Ext, error) {
+// Lookups writes to out a table's auxiliary trace, three columns of 2^logHeight values a group of lookups, and returns the sum of its lookups. main and fixed are columns in
+// row order, fixed empty where there are none. Without lookups the sum is zero and nothing is written. A zero denominator is an error of kind Failed. Working memory is
+// denominators of up to 64 MiB, or of one tile of 1,024 rows where that is more, three values for each tile, and the program.
+func (d *Device) Lookups(out Array[field.Element], c *air.Circuit, logHeight int, main, fixed Array[field.Element], ch *logup.Challenges) (field.Ext, error) {
 	const place = "lookups"
-	if err := checkTable(place, t, ch); err != nil {
+	if err := checkTable(place, c, logHeight, 0, main, fixed, ch); err != nil {
 		return field.Ext{}, err
 	}
-	groups, n := len(t.Groups), uint64(1)<<t.LogHeight
+	groups, n := len(c.Groups), uint64(1)<<logHeight
 	if groups == 0 {
 		return field.Ext{}, nil
 	}
-	for _, a := range []struct {
-		name    string
-		array   Array[field.Element]
-		columns int
-	}{{"the output", out, t.AuxColumns()}, {"the fixed matrix", fixed, t.FixedColumns()}, {"the main matrix", main, int(t.Circuit.Columns)}} {
-		if err := need(place, a.name, a.array, uint64(a.columns)*n); err != nil {
-			return field.Ext{}, err
-		}
+	if err := need(place, "the auxiliary trace", out, uint64(c.AuxColumns())*n); err != nil {
+		return field.Ext{}, err
 	}
 	tiles := max(1, int(n/lookupTile))
 	chunk := min(n, uint64(max(1, denominatorWords/(3*groups)/lookupTile)*lookupTile))
-	program, err := d.load(encode(t, domain{main: main.at, fixed: fixed.at, logColumn: t.LogHeight, periodic: func(i int) periodicTable {
-		return periodicTable{values(t.Periodic[i]), 0, uint64(t.Periodic[i].Len() - 1)}
-	}}, ch, nil), t.LogHeight, chunk)
+	program, err := d.load(encode(c, domain{main: main.at, fixed: fixed.at, logColumn: logHeight, periodic: func(i int) periodicTable {
+		return periodicTable{natural(c.Periodic[i]), 0, uint64(c.Periodic[i].Len() - 1)}
+	}}, ch, nil), logHeight, chunk)
 	if err != nil {
 		return field.Ext{}, err
 	}
@@ -85,7 +80,7 @@ func (d *Device) Lookups(out Array[field.Element], t *verifier.Table, fixed, mai
 	err = Start(d, "lookup_starts", [3]uint32{1, 1, 1}, [3]uint32{startsThreads, 1, 1}, 24*startsThreads, &struct {
 		totals             Address
 		count, inverseRows uint64
-	}{totals.at, uint64(tiles), uint64(field.InverseOfTwoPower(t.LogHeight))})
+	}{totals.at, uint64(tiles), uint64(field.InverseOfTwoPower(logHeight))})
 	if err != nil {
 		return field.Ext{}, err
 	}

@@ -1,9 +1,13 @@
 package kernels
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover/lower"
-	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"
 )
@@ -175,53 +179,78 @@ type use struct {
 	after [][2]uint64
 }
 
-// encode writes the program of a table: its constraints folded with powers of delta unless delta is nil, then its lookups.
-func encode(t *verifier.Table, on domain, ch *logup.Challenges, delta *field.Ext) *encoder {
+// sequence lists outputs in the order in which they are computed.
+type sequence struct {
+	e       *encoder
+	outputs []uint32
+	uses    []use
+}
+
+func (s *sequence) use(id uint32, op, b uint64) {
+	s.outputs, s.uses = append(s.outputs, id), append(s.uses, use{op: op, b: b})
+}
+
+// then adds an operation without operand after the last output.
+func (s *sequence) then(op, b uint64) {
+	if len(s.uses) == 0 {
+		s.e.emit(op, 0, b)
+		return
+	}
+	last := &s.uses[len(s.uses)-1]
+	last.after = append(last.after, [2]uint64{op, b})
+}
+
+// encode writes the program of a circuit: its constraints folded with powers of delta unless delta is nil, and its lookups. Constraints come before the first lookup with a
+// node above theirs, so that both are computed about where the circuit's author wrote them: what they share need not be held for long.
+func encode(c *air.Circuit, on domain, ch *logup.Challenges, delta *field.Ext) *encoder {
 	e := &encoder{
-		domain: on, nodes: t.Nodes, constants: map[uint64]int{}, periods: map[uint64]periodicTable{}, places: map[uint64]int{},
+		domain: on, nodes: c.Nodes, constants: map[uint64]int{}, periods: map[uint64]periodicTable{}, places: map[uint64]int{},
 		selectors: [3]uint64{noRegister, noRegister, noRegister}, result: -1,
 	}
-	var outputs []uint32
-	var uses []use
-	groups := make([]uint64, len(t.Groups)) // the b of each OP_GROUP
-	for g := range groups {
-		groups[g] = uint64(g)
-	}
+	// The table: zero, powers of delta, powers of gamma, the bases of messages.
+	table := make([]field.Ext, 1)
+	var constraints []int
 	if delta != nil {
-		m := t.FoldedConstraints()
-		e.table = make([]field.Ext, m)
-		for k, p := m-1, (field.Ext{1}); k >= 0; k, p = k-1, field.MulExt(p, *delta) {
-			e.table[k] = p
+		m := c.FoldedConstraints()
+		table = append(table, make([]field.Ext, m)...)
+		for k, p := m, (field.Ext{1}); k >= 1; k, p = k-1, field.MulExt(p, *delta) {
+			table[k] = p
 		}
-		for k, id := range t.Constraints {
-			outputs, uses = append(outputs, id), append(uses, use{op: opTerm, b: uint64(k)})
+		constraints = make([]int, len(c.Constraints))
+		for k := range constraints {
+			constraints[k] = k
 		}
-		for g := range groups {
-			groups[g] |= uint64(len(t.Constraints)+g) << 32
+		slices.SortStableFunc(constraints, func(i, j int) int { return cmp.Compare(c.Constraints[i], c.Constraints[j]) })
+	}
+	powers := len(table)
+	if c.HasLookups() {
+		table = append(table, ch.Powers...)
+	}
+	s := sequence{e: e}
+	fold := func(below uint64) {
+		for first := true; len(constraints) > 0 && uint64(c.Constraints[constraints[0]]) < below; first = false {
+			if first {
+				s.then(opMessage, 0)
+			}
+			s.use(c.Constraints[constraints[0]], opTerm, uint64(1+constraints[0]))
+			constraints = constraints[1:]
+			if len(constraints) == 0 || uint64(c.Constraints[constraints[0]]) >= below {
+				s.then(opFold, 0)
+			}
 		}
 	}
-	then := func(op, b uint64) {
-		if len(uses) == 0 {
-			e.emit(op, 0, b)
-			return
-		}
-		last := &uses[len(uses)-1]
-		last.after = append(last.after, [2]uint64{op, b})
-	}
-	if len(uses) > 0 {
-		then(opFold, 0)
-	}
-	powers := len(e.table)
-	if t.HasLookups() {
-		e.table = append(e.table, ch.Powers...)
-	}
-	for g, group := range t.Groups {
+	for g, group := range c.Groups {
 		for i := group.First; i < group.End; i++ {
-			l := &t.Lookups[i]
-			then(opMessage, uint64(len(e.table)))
-			e.table = append(e.table, ch.Base(l.Channel))
+			l := &c.Lookups[i]
+			top := l.Multiplicity
+			for _, id := range l.Args {
+				top = max(top, id)
+			}
+			fold(uint64(top))
+			s.then(opMessage, uint64(len(table)))
+			table = append(table, ch.Base(l.Channel))
 			for k, id := range l.Args {
-				outputs, uses = append(outputs, id), append(uses, use{op: opTerm, b: uint64(powers + k)})
+				s.use(id, opTerm, uint64(powers+k))
 			}
 			flags := uint64(0)
 			if i == group.First {
@@ -230,21 +259,26 @@ func encode(t *verifier.Table, on domain, ch *logup.Challenges, delta *field.Ext
 			if l.Push {
 				flags |= 2
 			}
-			outputs, uses = append(outputs, l.Multiplicity), append(uses, use{op: opFraction, b: flags})
+			s.use(l.Multiplicity, opFraction, flags)
 		}
-		then(opGroup, groups[g])
+		b := uint64(g)
+		if delta != nil {
+			b |= uint64(1+len(c.Constraints)+g) << 32
+		}
+		s.then(opGroup, b)
 	}
-	for _, v := range e.table {
+	fold(math.MaxUint64)
+	for _, v := range table {
 		e.data = append(e.data, uint64(v[0]), uint64(v[1]), uint64(v[2]))
 	}
-	p := lower.Stream(t.Circuit, outputs)
+	p := lower.Stream(c, s.outputs)
 	e.registers, e.writer = p.Registers, make([]int, p.Registers)
 	for _, ins := range p.Code {
 		if ins.Op != lower.Use {
 			e.step(ins)
 			continue
 		}
-		u := uses[ins.B]
+		u := s.uses[ins.B]
 		e.hand(u.op, ins.A, u.b)
 		for _, next := range u.after {
 			e.emit(next[0], 0, next[1])
@@ -306,22 +340,25 @@ func (d *Device) load(e *encoder, logHeight int, points uint64) (*loaded, error)
 	return l, nil
 }
 
-// checkTable checks what a table's kernels rely on beyond what a checked circuit is known to satisfy.
-func checkTable(place string, t *verifier.Table, ch *logup.Challenges) error {
-	if t == nil || t.Circuit == nil {
+// checkTable checks a table's columns, of 2^(logHeight+logBlowup) values each, and what kernels rely on beyond what a checked circuit is known to satisfy.
+func checkTable(place string, c *air.Circuit, logHeight, logBlowup int, main, fixed Array[field.Element], ch *logup.Challenges) error {
+	if c == nil {
 		return outOfRange(place, "there is no circuit")
 	}
-	if t.LogHeight < t.LogPeriod || t.LogHeight > maxLogHeight || len(t.Fixed) > 0 && t.LogHeight != int(t.Fixed[0].LogHeight) {
-		return outOfRange(place, "log height %d", t.LogHeight)
+	if logHeight < c.LogPeriod || logHeight > maxLogHeight || len(c.Fixed) > 0 && logHeight != int(c.Fixed[0].LogHeight) {
+		return outOfRange(place, "log height %d", logHeight)
 	}
-	if n := t.MessageElements() - 1; t.HasLookups() && (ch == nil || len(ch.Powers) < n) {
-		return outOfRange(place, "challenges for messages of less than %d arguments", n)
+	if arguments := c.MessageElements() - 1; c.HasLookups() && (ch == nil || len(ch.Powers) < arguments) {
+		return outOfRange(place, "challenges for messages of less than %d arguments", arguments)
 	}
-	return nil
+	if err := need(place, "the main matrix", main, uint64(c.Circuit.Columns)<<(logHeight+logBlowup)); err != nil {
+		return err
+	}
+	return need(place, "the fixed matrix", fixed, uint64(c.FixedColumns())<<(logHeight+logBlowup))
 }
 
-// values lists a periodic column in natural order.
-func values(e formats.Elements) []field.Element {
+// natural lists a periodic column in natural order.
+func natural(e formats.Elements) []field.Element {
 	out := make([]field.Element, e.Len())
 	for i := range out {
 		out[i] = field.Element(e.At(i))

@@ -2,60 +2,81 @@ package kernels
 
 import (
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"
 )
 
-// Extended is the extensions of a table's matrices, column-major in bit-reversed slabs; empty where the table has none.
-type Extended struct{ Fixed, Main, Aux Array[field.Element] }
-
-// LogParts is the log2 of the number of slabs that determine a table's quotient: the least power of two of at least as many as slices.
-func LogParts(t *verifier.Table) int {
-	log := 0
-	for 1<<log < t.Slices() {
-		log++
-	}
-	return log
-}
-
-// Quotient writes to out the quotient of a table, Σ delta^(m-1-k) C_k over Z, on the first 2^LogParts slabs of the extensions: three columns, of the coefficients of its
-// values. sum is the table's sum of lookups.
-func (d *Device) Quotient(out Array[field.Element], t *verifier.Table, logBlowup int, in Extended, ch *logup.Challenges, sum, delta field.Ext) error {
+// Quotient writes to out the coefficients of a table's quotient slices, 3(D-1) columns of 2^logHeight values: the three of q_0, those of q_1, …. main, fixed and aux are the
+// table's extended columns, the last two empty where the table has none; sum is that of its lookups. Working memory is three columns of the quotient domain,
+// 3·2^logHeight times D-1 rounded up to a power of two, and the program.
+func (d *Device) Quotient(out Array[field.Element], c *air.Circuit, logHeight, logBlowup int, main, fixed, aux Array[field.Element], ch *logup.Challenges, sum, delta field.Ext) error {
 	const place = "quotient"
-	if err := checkTable(place, t, ch); err != nil {
+	if c == nil || c.Slices() < 1 {
+		return outOfRange(place, "there is no circuit")
+	}
+	logSlabs := bits.Len(uint(c.Slices() - 1))
+	if logBlowup < logSlabs || logBlowup < 1 || logBlowup > maxLogBlowup {
+		return outOfRange(place, "%d slices, log blowup %d", c.Slices(), logBlowup)
+	}
+	if err := checkTable(place, c, logHeight, logBlowup, main, fixed, ch); err != nil {
 		return err
 	}
-	logParts := LogParts(t)
-	if logBlowup < logParts || logBlowup < 1 || logBlowup > maxLogBlowup {
-		return outOfRange(place, "log blowup %d, for 2^%d slabs", logBlowup, logParts)
+	if logHeight+logSlabs > maxLogSize {
+		return outOfRange(place, "log height %d, %d slices", logHeight, c.Slices())
 	}
-	logSize := t.LogHeight + logBlowup
-	count := uint64(1) << (t.LogHeight + logParts)
-	for _, a := range []struct {
-		name   string
-		array  Array[field.Element]
-		values uint64
-	}{
-		{"the output", out, 3 * count},
-		{"the fixed matrix", in.Fixed, uint64(t.FixedColumns()) << logSize},
-		{"the main matrix", in.Main, uint64(t.Circuit.Columns) << logSize},
-		{"the auxiliary matrix", in.Aux, uint64(t.AuxColumns()) << logSize},
-	} {
-		if err := need(place, a.name, a.array, a.values); err != nil {
-			return err
+	n, logSize := uint64(1)<<logHeight, logHeight+logBlowup
+	if err := need(place, "the auxiliary matrix", aux, uint64(c.AuxColumns())*n<<logBlowup); err != nil {
+		return err
+	}
+	if err := need(place, "the output", out, uint64(c.QuotientColumns())*n); err != nil {
+		return err
+	}
+	count := n << logSlabs
+	values, err := Alloc[field.Element](d, 3*int(count))
+	if err != nil {
+		return err
+	}
+	defer values.Free()
+	if err := d.evaluateQuotient(values, out, c, logHeight, logSlabs, logSize, main, fixed, aux, ch, sum, delta); err != nil {
+		return err
+	}
+	if err := d.Interpolate(values, 3, logHeight+logSlabs); err != nil {
+		return err
+	}
+	for s := range uint64(c.Slices()) {
+		for k := range uint64(3) {
+			from, err := values.Slice(int(k*count+s*n), int(k*count+(s+1)*n))
+			if err != nil {
+				return err
+			}
+			to, err := out.Slice(int((3*s+k)*n), int((3*s+k+1)*n))
+			if err != nil {
+				return err
+			}
+			if err := to.Copy(from); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
 
+// evaluateQuotient writes to values the quotient Σ delta^(m-1-k) C_k over Z on the first slabs: three columns, of the coefficients of its values. The first row's selector
+// takes part of the room for the slices, which is enough: they are more than half as many as slabs, of three columns each.
+func (d *Device) evaluateQuotient(values, room Array[field.Element], c *air.Circuit, logHeight, logSlabs, logSize int, main, fixed, aux Array[field.Element], ch *logup.Challenges, sum, delta field.Ext) error {
+	count := uint64(1) << (logHeight + logSlabs)
 	// On a slab Z is constant.
 	root, _ := field.RootOfUnity(logSize)
-	shifts, factors, inverses := make([]field.Element, 1<<logParts), make([]field.Element, 1<<logParts), make([]field.Element, 1<<logParts)
+	shifts, factors, inverses := make([]field.Element, 1<<logSlabs), make([]field.Element, 1<<logSlabs), make([]field.Element, 1<<logSlabs)
 	for s := range shifts {
-		shifts[s] = field.Mul(field.Shift, field.Pow(root, field.ReverseBits(uint64(s), logBlowup)))
-		z := field.Sub(field.Pow(shifts[s], 1<<t.LogHeight), 1)
-		factors[s] = field.Mul(z, field.InverseOfTwoPower(t.LogHeight))
+		shifts[s] = field.Mul(field.Shift, field.Pow(root, field.ReverseBits(uint64(s), logSize-logHeight)))
+		z := field.Sub(field.Pow(shifts[s], 1<<logHeight), 1)
+		factors[s] = field.Mul(z, field.InverseOfTwoPower(logHeight))
 		inverses[s], _ = field.Inverse(z) // the coset avoids the trace domain
 	}
 	slabs, err := From(d, append(factors, inverses...))
@@ -63,17 +84,17 @@ func (d *Device) Quotient(out Array[field.Element], t *verifier.Table, logBlowup
 		return err
 	}
 	defer slabs.Free()
-	first := Array[field.Element]{}
-	if selects(t) {
-		if first, err = d.firstSelector(slabs, t.LogHeight, logSize, count); err != nil {
+	first := Address(0)
+	if selects(c) {
+		first = room.at
+		if err := d.firstSelector(room, slabs, logHeight, logSize, count); err != nil {
 			return err
 		}
-		defer first.Free()
 	}
-	program, err := d.load(encode(t, domain{
-		main: in.Main.at, fixed: in.Fixed.at, logColumn: logSize, first: first.at,
-		periodic: func(i int) periodicTable { return periodicOnSlabs(t.Periodic[i], t.LogHeight, shifts) },
-	}, ch, &delta), t.LogHeight, count)
+	program, err := d.load(encode(c, domain{
+		main: main.at, fixed: fixed.at, logColumn: logSize, first: first,
+		periodic: func(i int) periodicTable { return periodicOnSlabs(c.Periodic[i], logHeight, shifts) },
+	}, ch, &delta), logHeight, count)
 	if err != nil {
 		return err
 	}
@@ -84,42 +105,29 @@ func (d *Device) Quotient(out Array[field.Element], t *verifier.Table, logBlowup
 		count, logSize, groups uint64
 		perRow                 field.Ext
 	}{
-		program.programParams, in.Aux.at, out.at, slabs.at + Address(8<<logParts),
-		count, uint64(logSize), uint64(len(t.Groups)), field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight)),
+		program.programParams, aux.at, values.at, slabs.at + Address(8<<logSlabs),
+		count, uint64(logSize), uint64(len(c.Groups)), field.ScaleExt(sum, field.InverseOfTwoPower(logHeight)),
 	})
 }
 
 // selects reports whether a circuit reads the first or the last row's selector.
-func selects(t *verifier.Table) bool {
-	for _, n := range t.Nodes {
-		if n.Op == formats.OpFirst || n.Op == formats.OpLast {
-			return true
-		}
-	}
-	return false
+func selects(c *air.Circuit) bool {
+	return slices.ContainsFunc(c.Nodes, func(n formats.Node) bool { return n.Op == formats.OpFirst || n.Op == formats.OpLast })
 }
 
-// firstSelector returns the selector of the first row on the quotient domain.
-func (d *Device) firstSelector(factors Array[field.Element], logHeight, logSize int, count uint64) (Array[field.Element], error) {
+// firstSelector writes to out the selector of the first row on the quotient domain. factors is Z/n on each slab.
+func (d *Device) firstSelector(out, factors Array[field.Element], logHeight, logSize int, count uint64) error {
 	tables, err := d.powerTables()
 	if err != nil {
-		return Array[field.Element]{}, err
-	}
-	out, err := Alloc[field.Element](d, int(count))
-	if err != nil {
-		return out, err
+		return err
 	}
 	const each = 8 // points of a thread
-	grid, _ := linear(count, each*airThreads)
-	err = Start(d, "quotient_first", grid, [3]uint32{airThreads, 1, 1}, 0, &struct {
+	grid, block := linear((count+each-1)/each, airThreads)
+	return Start(d, "quotient_first", grid, block, 0, &struct {
 		out, factors              Address
 		tables                    tableParams
 		count, logHeight, logSize uint64
 	}{out.at, factors.at, tables, count, uint64(logHeight), uint64(logSize)})
-	if err != nil {
-		out.Free()
-	}
-	return out, err
 }
 
 // periodicOnSlabs evaluates a periodic column on slabs with the given first points. A slab's values are in bit-reversed order, so that those of the column's period are
@@ -131,7 +139,7 @@ func periodicOnSlabs(column formats.Elements, logHeight int, shifts []field.Elem
 	}
 	w, _ := field.RootOfUnity(log)
 	back, _ := field.Inverse(w)
-	coefficients := evaluate(values(column), back)
+	coefficients := evaluate(natural(column), back)
 	out := periodicTable{shift: logHeight - log, mask: math.MaxUint64 >> 8}
 	for _, shift := range shifts {
 		s, p := field.Pow(shift, 1<<(logHeight-log)), field.InverseOfTwoPower(log)
@@ -140,9 +148,9 @@ func periodicOnSlabs(column formats.Elements, logHeight int, shifts []field.Elem
 			scaled[i] = field.Mul(v, p)
 			p = field.Mul(p, s)
 		}
-		natural := evaluate(scaled, w)
-		for i := range natural {
-			out.values = append(out.values, natural[field.ReverseBits(uint64(i), log)])
+		evaluated := evaluate(scaled, w)
+		for i := range evaluated {
+			out.values = append(out.values, evaluated[field.ReverseBits(uint64(i), log)])
 		}
 	}
 	return out
@@ -167,37 +175,4 @@ func evaluate(c []field.Element, w field.Element) []field.Element {
 		p = field.Mul(p, w)
 	}
 	return out
-}
-
-// Slices cuts what Quotient wrote into the coefficients of a table's slices, 3(D - 1) columns of 2^LogHeight values: the three of q_0, those of q_1, …. It leaves the
-// coefficients of the whole quotient in quotient, three columns.
-func (d *Device) Slices(out Array[field.Element], t *verifier.Table, quotient Array[field.Element]) error {
-	const place = "quotient slices"
-	if t == nil || t.Circuit == nil {
-		return outOfRange(place, "there is no circuit")
-	}
-	logSize := t.LogHeight + LogParts(t)
-	n, size := 1<<t.LogHeight, 1<<logSize
-	if err := need(place, "the output", out, uint64(t.QuotientColumns())<<t.LogHeight); err != nil {
-		return err
-	}
-	if err := d.Interpolate(quotient, 3, logSize); err != nil {
-		return err
-	}
-	for s := range t.Slices() {
-		for c := range 3 {
-			from, err := quotient.Slice(c*size+s*n, c*size+(s+1)*n)
-			if err != nil {
-				return err
-			}
-			to, err := out.Slice((3*s+c)*n, (3*s+c+1)*n)
-			if err != nil {
-				return err
-			}
-			if err := to.Copy(from); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

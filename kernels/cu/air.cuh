@@ -20,7 +20,7 @@ enum Operation {
 	OP_MUL,
 	OP_PERIODIC, // the value at (row >> b & 63) & (b >> 8) of the table a, or of the next row
 	OP_TERM,     // sum += table[b]·a
-	OP_FOLD,     // folded = sum
+	OP_FOLD,     // folded += sum
 	OP_MESSAGE,  // sum = table[b]
 	OP_FRACTION, // a fraction joins its group: numerator ±a over sum; bit 0 of b: it is the first, bit 1: it is added
 	OP_GROUP,    // the group of number b mod 2^32 is complete; the rest of b is for whom it concerns
@@ -69,7 +69,7 @@ template <bool SHARED> struct Registers {
 	}
 };
 
-// Runs the program at a point. group(b, numerator, denominator, folded) is called for each group of lookups; the result is what it left in folded.
+// Runs the program at a point. group(b, numerator, denominator, folded) is called for each group of lookups and may add to folded, the result.
 template <bool SHARED, class GROUP> INLINE Ext interpret(const Program &p, Registers<SHARED> &registers, u64 row, u64 next_row, const GROUP &group) {
 	u64 result = 0;
 	ExtSum sum = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -98,7 +98,7 @@ template <bool SHARED, class GROUP> INLINE Ext interpret(const Program &p, Regis
 		} else if (op == OP_TERM) {
 			accumulate(sum, p.table[ins.b], operand(ins.a));
 		} else if (op == OP_FOLD) {
-			folded = reduce(sum);
+			folded = add(folded, reduce(sum));
 		} else if (op == OP_MESSAGE) {
 			Ext base = p.table[ins.b];
 			sum = ExtSum{{base.c0, 0, 0}, {base.c1, 0, 0}, {base.c2, 0, 0}};

@@ -24,7 +24,7 @@ INLINE u64 add_lazy(u64 a, u64 b) {
 	u32 carry;
 	asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, 0, 0;\n\t"
 		"sub.cc.u32 %0, %0, %2; subc.u32 %1, %1, 0; add.u32 %1, %1, %2;"
-		: "+r"(a0), "+r"(a1), "=&r"(carry)
+		: "+&r"(a0), "+&r"(a1), "=&r"(carry)
 		: "r"(b0), "r"(b1));
 	return PACK(a0, a1);
 #else
@@ -41,7 +41,7 @@ INLINE u64 sub_lazy(u64 a, u64 b) {
 	u32 mask; // 2^32 - 1 after a borrow
 	asm("sub.cc.u32 %0, %0, %3; subc.cc.u32 %1, %1, %4; subc.u32 %2, 0, 0;\n\t"
 		"sub.cc.u32 %0, %0, %2; subc.u32 %1, %1, 0;"
-		: "+r"(a0), "+r"(a1), "=&r"(mask)
+		: "+&r"(a0), "+&r"(a1), "=&r"(mask)
 		: "r"(b0), "r"(b1));
 	return PACK(a0, a1);
 #else
@@ -64,7 +64,7 @@ INLINE u64 reduce_limbs(u32 r0, u32 r1, u32 r2, u32 r3) {
 		"sub.cc.u32 %0, %0, %4; subc.cc.u32 %1, %1, 0; subc.u32 %2, %2, 0;\n\t"
 		"sub.cc.u32 %0, %0, %5; subc.cc.u32 %1, %1, 0; subc.u32 %2, %2, 0;\n\t"
 		"shr.s32 %3, %2, 31; sub.cc.u32 %0, %0, %2; subc.u32 %1, %1, %3; add.u32 %1, %1, %2;"
-		: "+r"(r0), "+r"(r1), "=&r"(over), "=&r"(sign)
+		: "+&r"(r0), "+&r"(r1), "=&r"(over), "=&r"(sign)
 		: "r"(r2), "r"(r3));
 	return PACK(r0, r1);
 #else
@@ -122,7 +122,7 @@ INLINE void accumulate(Sum &s, u64 a, u64 b) {
 	unsigned __int128 v = (unsigned __int128)a * b;
 	u64 lo = (u64)v, hi = (u64)(v >> 64);
 #ifdef __CUDA_ARCH__
-	asm("add.cc.u64 %0, %0, %3; addc.cc.u64 %1, %1, %4; addc.u64 %2, %2, 0;" : "+l"(s.lo), "+l"(s.hi), "+l"(s.top) : "l"(lo), "l"(hi));
+	asm("add.cc.u64 %0, %0, %3; addc.cc.u64 %1, %1, %4; addc.u64 %2, %2, 0;" : "+&l"(s.lo), "+&l"(s.hi), "+&l"(s.top) : "l"(lo), "l"(hi));
 #else
 	s.lo += lo;
 	u64 carry = s.lo < lo;
