@@ -7,9 +7,16 @@ func SetPassLog(log int) (restore func()) {
 	return func() { passLog = was }
 }
 
-// SetSharedRegisters makes programs keep up to so many bytes of registers in shared memory until the returned function is called.
-func SetSharedRegisters(bytes int) (restore func()) {
-	was := maxSharedRegisters
-	maxSharedRegisters = bytes
-	return func() { maxSharedRegisters = was }
+// SetSharedRegisters makes programs of more than n registers keep them in global memory until the returned function is called.
+func SetSharedRegisters(n int) (restore func()) {
+	was := sharedRegisters
+	sharedRegisters = n
+	return func() { sharedRegisters = was }
+}
+
+// SetDenominatorWords bounds the denominators that lookups hold at a time, to at least a tile of rows, until the returned function is called.
+func SetDenominatorWords(n int) (restore func()) {
+	was := denominatorWords
+	denominatorWords = n
+	return func() { denominatorWords = was }
 }

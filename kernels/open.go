@@ -121,13 +121,16 @@ const (
 	maxGridPart = 1 << 10
 )
 
+// sumsParts is the number of blocks that add up a column.
+func sumsParts(rows int) int { return min((rows+sumsRows-1)/sumsRows, maxGridPart) }
+
 // Sums returns Σ weight·value over the first rows of each column: the values at z, with Weights.
 func (d *Device) Sums(columns Array[uint64], weights Array[field.Ext], rows int) ([]field.Ext, error) {
 	const place = "sums"
 	if columns.n < 1 || uint64(columns.n) > math.MaxInt32 || rows < 1 || rows > weights.n {
 		return nil, outOfRange(place, "%d columns, %d rows, %d weights", columns.n, rows, weights.n)
 	}
-	parts := min((rows+sumsRows-1)/sumsRows, maxGridPart)
+	parts := sumsParts(rows)
 	partial, err := Alloc[field.Ext](d, parts*columns.n)
 	if err != nil {
 		return nil, err

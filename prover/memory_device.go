@@ -1,10 +1,11 @@
 package prover
 
 import (
+	"slices"
+
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/kernels/program"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier"
-	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/fri"
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
@@ -18,7 +19,7 @@ type DevicePlan struct {
 // LargeScratch is the size from which a kernel's own passing buffers lie among the matrices and are terms of their stage. Smaller ones share DevicePlan.Small.
 const LargeScratch = 1 * MiB
 
-// DeviceMemory is the memory that a proof takes on a device with so many processors, 0 for no matter how many, from its shapes alone. It follows the proof buffer by buffer
+// DeviceMemory is the memory that a proof takes on a device with so many processors, from its shapes alone. It follows the proof buffer by buffer
 // with the Layout by which prover/cuda places them, so it is exact. What the CUDA context itself takes is not in it.
 func DeviceMemory(j Job, processors int) *DevicePlan {
 	m := &deviceModel{job: j, blowup: j.LogBlowup, processors: processors, out: &DevicePlan{}, names: map[Span]string{}}
@@ -52,7 +53,7 @@ func DeviceMemory(j Job, processors int) *DevicePlan {
 		m.quotients(s, i, d)
 		m.finish(s, i, d)
 	}
-	m.out.Small = powerTables + m.weights() + m.small
+	m.out.Small = m.tables() + m.small
 	for i := range m.out.Stages {
 		s := &m.out.Stages[i]
 		s.Total += m.out.Small
@@ -62,19 +63,15 @@ func DeviceMemory(j Job, processors int) *DevicePlan {
 	return m.out
 }
 
-// powerTables is the kernels' windows of powers of the root of unity, the shift, its inverse and 1 (kernels/tables.go).
-const powerTables = Bytes(1<<10+2<<11+3*3<<10) * elementBytes
-
-// weights is the kernels' tables of coset weights, one for values and one for coefficients of each height: those of the first pass of a transform (kernels/ntt.go).
-func (m *deviceModel) weights() (n Bytes) {
-	heights := map[int]bool{}
+// tables is what the kernels look up in.
+func (m *deviceModel) tables() (n Bytes) {
+	var heights []int
 	for _, s := range m.job.Shapes {
-		for _, log := range s.Schedule.Heights {
-			if passes := (log + 9) / 10; !heights[log] && log > 0 {
-				heights[log] = true
-				n += 2 * alignUp(elementBytes<<(log/passes+m.blowup))
-			}
-		}
+		heights = append(heights, s.Schedule.Heights...)
+	}
+	slices.Sort(heights)
+	for _, size := range kernels.TablesMemory(slices.Compact(heights), m.blowup) {
+		n += alignUp(Bytes(size))
 	}
 	return n
 }
@@ -145,14 +142,14 @@ func (m *deviceModel) give(spans ...Span) {
 }
 
 // call is a call of a kernel: lists that are uploaded for it, and its own buffers. All are given back at its end.
-func (m *deviceModel) call(lists []Bytes, own ...Bytes) {
+func (m *deviceModel) call(lists []Bytes, own ...int64) {
 	small := Bytes(0)
 	for _, n := range lists {
 		small += alignUp(n)
 	}
 	var large []Span
-	for _, n := range own {
-		if n >= LargeScratch {
+	for _, size := range own {
+		if n := Bytes(size); n >= LargeScratch {
 			large = append(large, m.take(High, "scratch", n))
 		} else {
 			small += alignUp(n)
@@ -162,37 +159,27 @@ func (m *deviceModel) call(lists []Bytes, own ...Bytes) {
 	m.give(large...)
 }
 
-// flag is the word by which a kernel reports failure.
-const flag = Bytes(8)
-
 // terms are a list of columns and their coefficients.
 func terms(columns int) []Bytes { return []Bytes{Bytes(columns) * 8, Bytes(columns) * extBytes} }
-
-// Of kernels/open.go: the rows that a block of the summing kernel adds up, and its most blocks a column.
-const (
-	sumsRows     = 1 << 13
-	maxSumsParts = 1 << 10
-)
 
 // sums is the values of columns of 2^logHeight rows at a point.
 func (m *deviceModel) sums(columns, logHeight int) {
 	weights := m.take(High, "barycentric weights", extBytes<<logHeight)
-	m.call(nil, flag)
-	parts := min((1<<logHeight+sumsRows-1)/sumsRows, maxSumsParts)
-	m.call([]Bytes{Bytes(columns) * 8}, Bytes(parts*columns)*extBytes, Bytes(columns)*extBytes)
+	m.call(nil, kernels.FlagMemory()...)
+	m.call([]Bytes{Bytes(columns) * 8}, kernels.SumsMemory(columns, 1<<logHeight)...)
 	m.give(weights)
 }
 
 func (m *deviceModel) gather(columns, rows int) {
-	m.call([]Bytes{Bytes(columns) * 8}, Bytes(rows)*8, Bytes(rows*columns)*8)
+	m.call([]Bytes{Bytes(columns) * 8}, kernels.GatherMemory(columns, rows)...)
 }
 
 func (m *deviceModel) siblings(logRows, leaves int) {
-	n := Bytes(0)
+	n := 0
 	for log := range logRows {
-		n += Bytes(min(leaves, 1<<log)) // of two nodes with one parent at most one is a sibling of a multiproof
+		n += min(leaves, 1<<log) // of two nodes with one parent at most one is a sibling of a multiproof
 	}
-	m.call(nil, n*8, n*digestBytes)
+	m.call(nil, kernels.GatherDigestsMemory(n)...)
 }
 
 func (m *deviceModel) forget(d *deviceShard) {
@@ -263,10 +250,7 @@ func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
 	for i := range s.Tables {
 		if t := &s.Tables[i]; t.HasLookups() {
 			aux = append(aux, m.take(High, "auxiliary trace", trace(t, verifier.Aux)))
-			own := m.program(program.Lookups(t.Circuit), t.Circuit, 0, 1, 1<<t.LogHeight)
-			m.call(nil, append(own, flag)...)
-			blocks := Bytes(1<<t.LogHeight+255) / 256 // of 256 rows, which are summed apart
-			m.call(nil, append(own, (blocks+1)*extBytes)...)
+			m.call(nil, kernels.LookupsMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)...)
 		}
 		m.give(d.traces[i])
 	}
@@ -277,43 +261,13 @@ func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
 	m.give(aux...)
 }
 
-// program lists the buffers of a run of an interpreted program (kernels/constraints.go), in the order in which they are taken.
-func (m *deviceModel) program(p *program.Program, c *air.Circuit, deltas, slabs, points int) (own []Bytes) {
-	const threads, maxShared, maxScratch, blocksAProcessor = 128, 72 * KiB, 256 * MiB, 4
-	if block := elementBytes * threads * Bytes(p.Registers); block > maxShared {
-		blocks := min(Bytes(points+threads-1)/threads, maxScratch/block)
-		if m.processors > 0 {
-			blocks = min(blocks, Bytes(blocksAProcessor*m.processors))
-		}
-		own = append(own, block*max(1, blocks))
-	}
-	channels, periodic := 0, 0
-	for i := range c.Lookups {
-		channels = max(channels, int(c.Lookups[i].Channel)+1)
-	}
-	for _, v := range c.Periodic {
-		periodic += v.Len()
-	}
-	for _, n := range []Bytes{
-		Bytes(len(p.Code)) * 8, Bytes(len(p.Constants)) * elementBytes, Bytes(deltas) * extBytes, Bytes(channels) * extBytes, Bytes(m.job.MessageElements) * extBytes,
-		Bytes(slabs*periodic) * elementBytes, Bytes(2*len(c.Periodic)) * 8,
-	} {
-		if n > 0 {
-			own = append(own, n)
-		}
-	}
-	return own
-}
-
 func (m *deviceModel) quotients(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageQuotient, shard)
 	var slices []Span
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		slices = append(slices, m.take(High, "quotient slices", trace(t, verifier.Quotient)))
-		slabs := 1 << quotientLog(t)
-		own := m.program(program.Constraints(t.Circuit), t.Circuit, t.FoldedConstraints(), slabs, slabs<<t.LogHeight)
-		m.call(nil, append(own, Bytes(3*slabs)*elementBytes, Bytes(3*slabs)*elementBytes<<t.LogHeight)...)
+		m.call(nil, kernels.QuotientMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)...)
 	}
 	m.commit(s, s.Tree(verifier.Quotient, 0), d)
 	m.give(slices...)
@@ -340,9 +294,9 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 		tree := layerTree(m.job, &s.Schedule, i)
 		d.rest = append(d.rest, m.tree(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
 	}
-	m.call(nil, extBytes<<(s.Schedule.Final+m.blowup))
+	m.call(nil, kernels.FinalMemory(s.Schedule.Final+m.blowup)...)
 	m.begin(StageGrind, shard)
-	m.call(nil, flag)
+	m.call(nil, kernels.FlagMemory()...)
 	m.begin(StageQuery, shard)
 	for _, t := range s.Trees {
 		for _, l := range t.Levels {
@@ -378,14 +332,14 @@ func (m *deviceModel) deep(s *verifier.Shape, logHeight int) {
 			next += len(t.NextColumns(k))
 		}
 	}
-	m.call(terms(here), flag)
+	m.call(terms(here), kernels.FlagMemory()...)
 	if next > 0 {
-		m.call(terms(next), flag)
+		m.call(terms(next), kernels.FlagMemory()...)
 	}
 	pins := m.take(High, "combined pins", extBytes<<logHeight)
 	m.call(terms(3 * tables))
 	extended := m.take(High, "extended pins", extBytes<<(logHeight+m.blowup))
 	m.give(pins)
-	m.call(terms(3), flag)
+	m.call(terms(3), kernels.FlagMemory()...)
 	m.give(extended)
 }

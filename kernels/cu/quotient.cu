@@ -1,64 +1,70 @@
-// Constraints on the quotient domain, folded and divided by Z (docs/protocol.md section 6).
-#include "program.cuh"
+// Quotients: all constraints folded and divided by Z on the first slabs of the extensions (docs/protocol.md section 6).
+#include "air.cuh"
 
-struct Slab {
-	u64 shift;     // the first point
-	u64 inverse_z; // 1/Z, which is constant on a slab
-	u64 z_over_n;
-};
+// The point x at position i of an extension of 2^log points, canonical.
+INLINE u64 point(const Tables &t, u64 i, u64 log) { return mul(root(t, (u32)(reverse_bits(i, (u32)log) << (32 - log))), 7); }
 
-struct QuotientParams {
-	ProgramParams program;
+struct FirstParams {
+	u64 *out;
+	const u64 *factors; // Z/n on each slab
 	Tables tables;
-	const u64 *aux;
-	u64 aux_column;
-	const Slab *slabs;
-	u64 *out; // three columns
-	u64 log_height, log_slabs, constraints, groups;
-	Ext per_row; // the table's sum over its height
+	u64 count, log_height, log_size;
 };
 
-// A point of a slab.
-struct SlabPoint {
-	const QuotientParams &p;
-	u64 index, slab, exponent;
+#define FIRST_BATCH 8
 
-	INLINE_MEMBER u64 position(bool next) const {
-		if (!next) return index;
-		u64 n = (u64)1 << p.log_height;
-		return (slab << p.log_height) + reverse_bits((exponent + 1) & (n - 1), (u32)p.log_height);
+// The selector of the first row, Z/(n(x - 1)). That of the last row is the same in the next row. The coset has no root of unity, so nothing is zero.
+KERNEL(quotient_first, FirstParams, AIR_THREADS, 4) {
+	u64 start = (u64)blockIdx.x * (AIR_THREADS * FIRST_BATCH) + threadIdx.x, d[FIRST_BATCH], prefix[FIRST_BATCH], product = 1;
+	UNROLL
+	for (int k = 0; k < FIRST_BATCH; k++) {
+		u64 i = start + k * AIR_THREADS;
+		d[k] = i < p.count ? sub(point(p.tables, i, p.log_size), 1) : 1;
+		prefix[k] = product;
+		product = mul_lazy(product, d[k]);
 	}
-
-	// ω^e for the table's ω.
-	INLINE_MEMBER u64 omega(u32 e) const { return p.log_height ? root(p.tables, e << (32 - p.log_height)) : 1; }
-
-	INLINE_MEMBER u64 selector(u32 op) const {
-		const Slab &s = p.slabs[slab];
-		u64 x = mul(s.shift, omega((u32)exponent));
-		if (op == OP_TRANSITION) return sub(x, canonical(omega((u32)-1)));
-		if (op == OP_LAST) x = mul(x, omega(1));
-		return mul(inverse(sub(x, 1)), s.z_over_n); // the coset avoids the trace domain
-	}
-
-	INLINE_MEMBER Ext accumulator(u64 g, u64 at) const {
-		const u64 *c = p.aux + 3 * g * p.aux_column + at;
-		return {c[0], c[p.aux_column], c[2 * p.aux_column]};
-	}
-
-	INLINE_MEMBER Ext group(u64 g, const Ext &numerator, const Ext &denominator) const {
-		Ext to = g + 1 < p.groups ? accumulator(g + 1, index) : add(accumulator(0, position(true)), p.per_row);
-		Ext step = sub(to, accumulator(g, index));
-		return mul(p.program.deltas[p.constraints + g], sub(mul(denominator, step), numerator));
-	}
-};
-
-KERNEL(quotient_evaluate, QuotientParams, 128, 3) {
-	Registers r = registers(p.program);
-	u64 log = p.log_height + p.log_slabs;
-	for (u64 i = thread_index(); i >> log == 0; i += (u64)gridDim.x * blockDim.x) {
-		u64 slab = i >> p.log_height, within = i & (((u64)1 << p.log_height) - 1);
-		SlabPoint point = {p, i, slab, reverse_bits(within, (u32)p.log_height)};
-		Ext v = scale(interpret(p.program, r, point), p.slabs[slab].inverse_z);
-		p.out[i] = v.c0, p.out[((u64)1 << log) + i] = v.c1, p.out[((u64)2 << log) + i] = v.c2;
+	product = inverse(product);
+	UNROLL
+	for (int k = FIRST_BATCH - 1; k >= 0; k--) {
+		u64 i = start + k * AIR_THREADS;
+		if (i < p.count) p.out[i] = mul(mul_lazy(product, prefix[k]), p.factors[i >> p.log_height]);
+		product = mul_lazy(product, d[k]);
 	}
 }
+
+struct QuotientParams {
+	Program program;
+	const u64 *aux; // accumulators' extensions
+	u64 *out;       // three columns of count values
+	const u64 *inverses; // 1/Z on each slab
+	u64 count, log_size, groups;
+	Ext per_row;
+};
+
+template <bool SHARED> INLINE void quotient(const QuotientParams &p) {
+	u32 log_height = (u32)p.program.log_height;
+	u64 n = (u64)1 << log_height, size = (u64)1 << p.log_size;
+	Registers<SHARED> registers(p.program);
+	for (u64 i = thread_index(); i < p.count; i += (u64)gridDim.x * AIR_THREADS) {
+		u64 next = (i & ~(n - 1)) + reverse_bits((reverse_bits(i & (n - 1), log_height) + 1) & (n - 1), log_height);
+		if (p.program.transition != NO_REGISTER) {
+			u64 back = root(p.program.tables, (u32)((n - 1) << (32 - log_height)));
+			registers.set(p.program.transition, sub(point(p.program.tables, i, p.log_size), canonical(back)));
+		}
+		auto accumulator = [&](u64 g, u64 at) -> Ext {
+			const u64 *from = p.aux + 3 * g * size + at;
+			return {from[0], from[size], from[2 * size]};
+		};
+		Ext v = interpret<SHARED>(p.program, registers, i, next, [&](u64 b, const Ext &numerator, const Ext &denominator, Ext &folded) {
+			u64 g = b & 0xffffffff;
+			Ext to = g + 1 < p.groups ? accumulator(g + 1, i) : add(accumulator(0, next), p.per_row);
+			Ext c = sub(mul(denominator, sub(to, accumulator(g, i))), numerator);
+			folded = add(folded, mul(p.program.table[b >> 32], c));
+		});
+		v = scale(v, p.inverses[i >> log_height]);
+		p.out[i] = v.c0, p.out[p.count + i] = v.c1, p.out[2 * p.count + i] = v.c2;
+	}
+}
+
+KERNEL(quotient_shared, QuotientParams, AIR_THREADS, 4) { quotient<true>(p); }
+KERNEL(quotient_scratch, QuotientParams, AIR_THREADS, 4) { quotient<false>(p); }
