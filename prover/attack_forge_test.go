@@ -462,3 +462,11 @@ func TestShapeBindsWidths(t *testing.T) {
 		seen[d] = true
 	}
 }
+
+// TestNoIndices opens nothing: that leads to no root.
+func TestNoIndices(t *testing.T) {
+	tree := merkle.NewTree(hash.Blake3{}, []merkle.Matrix{{LogRows: 3, Width: 1}})
+	if _, failure := tree.Verify(&hash.Digest{}, nil, &formats.Opening{}); failure.Fault != merkle.Root {
+		t.Errorf("%v", failure)
+	}
+}

@@ -504,3 +504,16 @@ func TestDegenerateShapes(t *testing.T) {
 		refused(t, err, "P-31", formats.Rejected)
 	}
 }
+
+// TestClaimsAreAccounted states claims whose messages are longer than those of any table present: the lookup term counts their length.
+func TestClaimsAreAccounted(t *testing.T) {
+	key := samples()["toy"].pk.Key
+	tables, err := verifier.CheckTables(key, 0, []formats.Table{{Circuit: circuitRange, LogHeight: rangeLog}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := verifier.Security([]*verifier.Shape{verifier.NewShape(key, tables)}, 1)
+	if got := shape.Shards[0][0].LookupWidth; got != 4 { // low, high, y and the channel
+		t.Errorf("%d elements, want 4", got)
+	}
+}

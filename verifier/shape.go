@@ -80,12 +80,13 @@ type Shape struct {
 	Tables   []Table
 	Trees    []Tree // fixed ones in table order, main, auxiliary, quotient
 	Schedule fri.Schedule
+	message  int // elements of the key's longest message with its channel, which a claim may send where no table does
 }
 
 // NewShape derives the shape of a shard from checked tables, at least one.
 func NewShape(key *Key, tables []Table) *Shape {
 	// A table takes 3 bytes of a proof, so what is kept of it is counted before it is made.
-	s := &Shape{Tables: tables}
+	s := &Shape{Tables: tables, message: 1 + key.messageSize}
 	heights := make([]int, len(tables))
 	for i := range tables {
 		heights[i] = tables[i].LogHeight
@@ -228,7 +229,7 @@ func Security(shapes []*Shape, claims int) security.Shape {
 			}
 			tables = append(tables, security.Table{
 				LogHeight: t.LogHeight, Columns: t.Openings() + 1, MainColumns: t.Columns(Main), Constraints: t.FoldedConstraints(), MaxDegree: int(t.Degree), Points: points,
-				Lookups: len(t.Lookups), LookupWidth: t.MessageElements(),
+				Lookups: len(t.Lookups), LookupWidth: shape.message,
 			})
 		}
 		s.Shards = append(s.Shards, tables)

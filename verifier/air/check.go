@@ -61,15 +61,6 @@ func (c *Circuit) FixedColumns() int {
 // NodeDegree is the degree of a node of the graph.
 func (c *Circuit) NodeDegree(node uint32) Degree { return c.degrees[node] }
 
-// MessageElements is the length of the longest message that a lookup of the circuit sends, channel number included; 0 without lookups.
-func (c *Circuit) MessageElements() int {
-	n := 0
-	for i := range c.Lookups {
-		n = max(n, 1+len(c.Lookups[i].Args))
-	}
-	return n
-}
-
 func invalid(check, place, what string) *formats.Error {
 	return &formats.Error{Class: formats.Invalid, Check: check, Place: place, What: what}
 }

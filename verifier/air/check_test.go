@@ -43,7 +43,7 @@ func TestSoundCircuit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Weights != 5 || c.LogPeriod != 1 || len(c.NextMain) != 1 || c.NextMain[0] != 1 || len(c.NextFixed) != 1 || c.MessageElements() != 3 {
+	if c.Weights != 5 || c.LogPeriod != 1 || len(c.NextMain) != 1 || c.NextMain[0] != 1 || len(c.NextFixed) != 1 {
 		t.Errorf("%+v", c)
 	}
 }
