@@ -233,7 +233,9 @@ func (d *Device) interpolateOn(values Array[field.Element], columns, logSize int
 		return err
 	}
 	if !shifted {
+		d.mu.Lock()
 		tables.inverseShifts = d.tables.ones.at
+		d.mu.Unlock()
 	}
 	ks := passes(logSize)
 	p := passParams{

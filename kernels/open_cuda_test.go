@@ -10,4 +10,4 @@ import (
 func openDevice() (*kernels.Device, error) { return driver.Open(0) }
 
 // maxTestLog is the largest log height that tests transform.
-const maxTestLog = 22
+const maxTestLog = 20

@@ -8,12 +8,33 @@
 #define P 0xffffffff00000001ULL
 #define EPSILON 0xffffffffULL // 2^64 mod p
 
-// any -> canonical.
-INLINE u64 canonical(u64 a) { return a >= P ? a - P : a; }
-
 // lo + 2^32 hi as registers.
 #define UNPACK(lo, hi, v) u32 lo = (u32)(v), hi = (u32)((v) >> 32)
 #define PACK(lo, hi) ((u64)(hi) << 32 | (lo))
+
+// any -> canonical. Where a is p or more, a + 2^32 - 1 carries out, hi is 2^32 - 1 and lo at least 1, so that a - p is (lo - 1, hi + 1) without a borrow between them.
+INLINE u64 canonical(u64 a) {
+#ifdef __CUDA_ARCH__
+	UNPACK(lo, hi, a);
+	u32 over;
+	asm("{\n\t.reg .u32 t;\n\tadd.cc.u32 t, %0, 0xffffffff; addc.cc.u32 t, %1, 0; addc.u32 %2, 0, 0;\n\tsub.u32 %0, %0, %2; add.u32 %1, %1, %2;\n\t}"
+		: "+&r"(lo), "+&r"(hi), "=&r"(over));
+	return PACK(lo, hi);
+#else
+	return a >= P ? a - P : a;
+#endif
+}
+
+// v (2^32 - 1) -> canonical. Written as a product: the card multiplies and adds in different pipes, and transforms mostly add.
+INLINE u64 times_epsilon(u32 v) {
+#ifdef __CUDA_ARCH__
+	u64 r;
+	asm("mul.wide.u32 %0, %1, 0xffffffff;" : "=l"(r) : "r"(v));
+	return r;
+#else
+	return ((u64)v << 32) - v;
+#endif
+}
 
 // any + at most p -> any. A carry is worth 2^64 = 2^32 - 1. The corrected sum does not carry again: with a carry the sum is at most 2^64 - 1 + p - 2^64 = p - 1,
 // and p - 1 + 2^32 - 1 < 2^64.
@@ -101,15 +122,15 @@ INLINE u64 shift_left(u64 x, int k) {
 	if (k == 0) return canonical(x);
 	if (k < 32) {
 		u64 hi = x >> (64 - k);
-		return canonical(add_lazy(x << k, (hi << 32) - hi));
+		return canonical(add_lazy(x << k, times_epsilon((u32)hi)));
 	}
 	if (k < 64) {
 		// The low part is a multiple of 2^32, so it is below p.
-		u64 hi = x >> (64 - k), h0 = hi & EPSILON;
-		return add(sub(x << k, hi >> 32), (h0 << 32) - h0);
+		u64 hi = x >> (64 - k);
+		return add(sub(x << k, hi >> 32), times_epsilon((u32)hi));
 	}
-	u64 lo = x << (k - 64), l0 = lo & EPSILON;
-	u64 r = sub((l0 << 32) - l0, lo >> 32);
+	u64 lo = x << (k - 64);
+	u64 r = sub(times_epsilon((u32)lo), lo >> 32);
 	return k == 64 ? r : sub(r, x >> (128 - k) << 32);
 }
 
