@@ -186,7 +186,7 @@ func same(t *testing.T, what string, rows formats.Elements, columns []field.Elem
 func compareTable(t *testing.T, d *kernels.Device, r *rand.Rand, x *instance, logBlowup int) {
 	t.Helper()
 	h, n, log := newHost(t, logBlowup), 1<<x.LogHeight, x.LogHeight
-	ch := logup.NewChallenges(ext(r), ext(r), max(0, x.MessageElements()-1))
+	ch := logup.NewChallenges(ext(r), ext(r), formats.MaxLookupArgs)
 	delta := ext(r)
 	flat := func(columns [][]field.Element) kernels.Array[field.Element] {
 		var v []field.Element

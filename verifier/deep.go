@@ -94,8 +94,9 @@ func (v *shardVerifier) codewords(indices []uint32, opened []*merkle.Opened, lam
 				if kind == Main {
 					claimed[2] = field.AddExt(claimed[2], field.MulExt(pin, extAt(v.proof.Pins, table)))
 				}
+				tree, p := v.placeOf(kind, table)
 				for i, index := range at {
-					row := v.row(opened, kind, table, index)
+					row := formats.Elements(opened[tree].Row(p.level, index)[p.offset : p.offset+n*formats.ElementBytes])
 					s := &sums[i]
 					for c := range n {
 						s[0] = field.AddExt(s[0], field.ScaleExt(here[c], field.Element(row.At(c))))
@@ -151,8 +152,8 @@ func dot(a, b []field.Ext) (s field.Ext) {
 	return s
 }
 
-// row is the opened row of a table's matrix at an index of its height.
-func (v *shardVerifier) row(opened []*merkle.Opened, kind Kind, table int, index uint32) formats.Elements {
+// placeOf is the tree of a table's matrix and the matrix's place in the tree's rows. The table has columns of the kind.
+func (v *shardVerifier) placeOf(kind Kind, table int) (tree int, p place) {
 	for i := range v.Trees {
 		t := &v.Trees[i]
 		if t.Kind != kind {
@@ -160,11 +161,9 @@ func (v *shardVerifier) row(opened []*merkle.Opened, kind Kind, table int, index
 		}
 		for k, in := range t.Tables {
 			if in == table {
-				p := t.places[k]
-				row := opened[i].Row(p.level, index)
-				return formats.Elements(row[p.offset : p.offset+v.Tables[table].Columns(kind)*formats.ElementBytes])
+				return i, t.places[k]
 			}
 		}
 	}
-	return nil
+	return 0, place{}
 }

@@ -100,7 +100,7 @@ func extAt(e formats.Elements, i int) field.Ext {
 
 // checkShards checks everything about the shards that their tables determine, before any of it is used.
 func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
-	if len(p.Shards) < 1 || len(p.Shards) > formats.MaxShards {
+	if len(p.Shards) < 1 { // the decoder has the upper limit
 		e := rejected("P-10", "shards", "the number of shards is out of range").Mismatch(1, uint64(len(p.Shards)))
 		e.Expected = "1 to " + strconv.Itoa(formats.MaxShards)
 		return nil, e
