@@ -145,7 +145,7 @@ type host struct {
 }
 
 func newHost(t *testing.T, logBlowup int) *host {
-	s, err := cpu.Backend{}.Open(context.Background(), hash.Blake3{}, logBlowup)
+	s, err := cpu.Backend{}.Open(context.Background(), prover.Job{Suite: hash.Blake3{}, LogBlowup: logBlowup})
 	check(t, err)
 	t.Cleanup(s.Close)
 	return &host{t, s, logBlowup}
@@ -186,7 +186,7 @@ func same(t *testing.T, what string, rows formats.Elements, columns []field.Elem
 func compareTable(t *testing.T, d *kernels.Device, r *rand.Rand, x *instance, logBlowup int) {
 	t.Helper()
 	h, n, log := newHost(t, logBlowup), 1<<x.LogHeight, x.LogHeight
-	ch := logup.NewChallenges(ext(r), ext(r), max(0, x.MessageElements()-1))
+	ch := logup.NewChallenges(ext(r), ext(r), formats.MaxLookupArgs)
 	delta := ext(r)
 	flat := func(columns [][]field.Element) kernels.Array[field.Element] {
 		var v []field.Element
@@ -299,7 +299,7 @@ func TestBuiltInCircuits(t *testing.T) {
 			for range x.Circuit.Columns {
 				x.main = append(x.main, make([]field.Element, 1<<x.LogHeight))
 			}
-			check(t, table.Trace.WriteRows(x.main, 0, 1<<x.LogHeight))
+			check(t, table.Trace.WriteRows(x.main, 0))
 			t.Run(c.system.Name+" "+x.Name, func(t *testing.T) { compareTable(t, d, r, x, profile.LogBlowup) })
 		}
 	}

@@ -133,7 +133,7 @@ func BenchmarkConstraints(b *testing.B) {
 	aux := alloc[field.Element](b, d, c.AuxColumns()<<log)
 	auxExtended := columns(b, d, c.AuxColumns(), log+profile.LogBlowup)
 	out := alloc[field.Element](b, d, c.QuotientColumns()<<log)
-	ch := logup.NewChallenges(ext(r), ext(r), c.MessageElements())
+	ch := logup.NewChallenges(ext(r), ext(r), formats.MaxLookupArgs)
 	none := kernels.Array[field.Element]{}
 	shape := fmt.Sprintf("%s 2^%d x %d, %d groups, %d slices", c.Name, log, width, len(c.Groups), c.Slices())
 	b.Run("lookups", func(b *testing.B) {

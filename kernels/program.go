@@ -354,8 +354,10 @@ func checkTable(place string, c *air.Circuit, logHeight, logBlowup int, main, fi
 	if logHeight < c.LogPeriod || logHeight > maxLogHeight || len(c.Fixed) > 0 && logHeight != int(c.Fixed[0].LogHeight) {
 		return outOfRange(place, "log height %d", logHeight)
 	}
-	if arguments := c.MessageElements() - 1; c.HasLookups() && (ch == nil || len(ch.Powers) < arguments) {
-		return outOfRange(place, "challenges for messages of less than %d arguments", arguments)
+	for i := range c.Lookups {
+		if n := len(c.Lookups[i].Args); ch == nil || len(ch.Powers) < n {
+			return outOfRange(place, "challenges for messages of less than %d arguments", n)
+		}
 	}
 	if err := need(place, "the main matrix", main, uint64(c.Circuit.Columns)<<(logHeight+logBlowup)); err != nil {
 		return err

@@ -57,7 +57,7 @@ template <bool SHARED> struct Registers {
 	}
 	INLINE_MEMBER u64 get(u64 r) const {
 		if constexpr (SHARED)
-			return shared_memory()[r * AIR_THREADS + threadIdx.x];
+			return ((volatile u64 *)shared_memory())[r * AIR_THREADS + threadIdx.x]; // volatile keeps the compiler from sharing one generic load with columns
 		else
 			return at[r * pitch];
 	}
