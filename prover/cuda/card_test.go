@@ -8,3 +8,6 @@ import (
 )
 
 func newDriver() (kernels.Driver, error) { return driver.NewDriver(0) }
+
+// maxLongHeight is the log2 of the highest tables of -long.
+const maxLongHeight = 22

@@ -8,3 +8,6 @@ import (
 )
 
 func newDriver() (kernels.Driver, error) { return emulated.NewDriver(), nil }
+
+// maxLongHeight is the log2 of the highest tables of -long.
+const maxLongHeight = 12
