@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -197,7 +199,7 @@ func TestBudget(t *testing.T) {
 	p.healthy(t, "refused")
 }
 
-// wide is a system with one circuit: the first column is 0, 1 or 2, the others are multiples of its square.
+// wide is a system with a circuit whose first column is 0, 1 or 2 and whose others are multiples of its square, and one that answers claims.
 func wide(columns int) *air.System {
 	s := air.NewSystem("wide")
 	c := s.Circuit("wide")
@@ -207,7 +209,21 @@ func wide(columns int) *air.System {
 		x := c.Column(strconv.Itoa(i))
 		c.Assert("column "+strconv.Itoa(i), x.Sub(first.Mul(first).Times(field.Element(i))))
 	}
+	answers := s.Channel("answers", 1)
+	s.Entry("answer", answers, []formats.Value{{Name: "x", Type: formats.TypeField}}, nil)
+	c = s.Circuit("answer")
+	c.Pull(answers, c.Column("uses"), c.Column("x"))
 	return s
+}
+
+// answer is the trace that answers for one claim of 5.
+type answer struct{}
+
+func (answer) WriteRows(columns [][]field.Element, first int) error {
+	if first == 0 {
+		columns[0][0], columns[1][0] = 1, 5
+	}
+	return nil
 }
 
 type wideTrace int
@@ -245,10 +261,11 @@ func TestShapes(t *testing.T) {
 			tables[i] = prover.Table{LogHeight: max(h, pk.Profile.MinLogHeight), Trace: wideTrace(s.width)}
 		}
 		for _, shards := range []int{1, 2} {
-			w := &prover.Witness{}
+			w := &prover.Witness{Claims: []formats.Claim{{Args: formats.Elements(nil).Append(5)}}}
 			for range shards {
 				w.Shards = append(w.Shards, prover.Shard{Tables: tables})
 			}
+			w.Shards[0].Tables = append(slices.Clone(tables), prover.Table{Circuit: 1, LogHeight: pk.Profile.MinLogHeight, Trace: answer{}})
 			t.Logf("%d columns, heights %v", s.width, s.heights)
 			same(t, b, pk, w, shards > 1)
 		}
