@@ -22,6 +22,9 @@ import (
 	sources "github.com/ixprove/ixprove/kernels/cu"
 )
 
+// Built says whether this build has CUDA support.
+const Built = true
+
 // Devices lists the devices that the driver shows.
 func Devices() ([]kernels.Info, error) {
 	if err := load(); err != nil {
@@ -119,6 +122,28 @@ func NewDriver(index int) (kernels.Driver, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// Check has a device's driver compile all kernels, as far as it does not have them from before.
+func Check(index int) (err error) {
+	opened, err := NewDriver(index)
+	if err != nil {
+		return err
+	}
+	d := opened.(*driver)
+	defer func() {
+		if closed := d.Close(); err == nil {
+			err = closed
+		}
+	}()
+	return d.do(func() error {
+		for name, e := range d.kernels {
+			if _, err := d.load("kernel "+name, &kernels.Launch{Kernel: name, ArgBytes: e.argBytes}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // entry is a kernel of a PTX file.
