@@ -29,7 +29,8 @@ type Result struct {
 	Proof     []byte
 	Report    *verifier.Report
 	Stages    []StageTime
-	PeakBytes int64 // of the backend's buffers
+	Work      []StageWork // of the backend's device; nil where it does not count
+	PeakBytes int64       // of the backend's buffers
 	Elapsed   time.Duration
 }
 
@@ -73,7 +74,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := o.Backend.Open(ctx, key.Suite, key.Profile.LogBlowup)
+	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, o.Regenerate))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,6 +88,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 		steps += 2*tables + len(shapes)
 	}
 	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(o.Progress, len(shapes), steps)}
+	p.meter, _ = session.(Meter)
 	for i := range shapes {
 		p.shards = append(p.shards, &shard{proof: p, index: i, Shape: shapes[i], tables: w.Shards[i].Tables})
 	}
@@ -134,6 +136,11 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	}
 
 	r := &Result{PeakBytes: session.PeakBytes()}
+	if p.meter != nil {
+		if r.Work, err = p.meter.Work(); err != nil {
+			return nil, nil, err
+		}
+	}
 	r.Proof, err = encode.Proof(out)
 	return p, r, err
 }
@@ -188,6 +195,7 @@ type proof struct {
 	witness  *Witness
 	options  Options
 	session  Session
+	meter    Meter // the session, where it is one
 	clock    *clock
 	shards   []*shard
 	tables   []fixedTable // per circuit; zero for those without fixed columns or without a table
@@ -213,7 +221,7 @@ func (p *proof) fixed(shapes []*verifier.Shape) error {
 			if t.FixedColumns() == 0 || f.trace != nil {
 				continue
 			}
-			p.clock.enter(StageCommit, i)
+			p.enter(StageCommit, i)
 			var err error
 			if f.trace, err = p.session.Fixed(p.key.Fixed[t.Index]); err != nil {
 				return err
@@ -258,7 +266,14 @@ type opened struct {
 	here, next [verifier.NumKinds][]field.Ext
 }
 
-func (s *shard) enter(stage Stage) { s.clock.enter(stage, s.index) }
+func (p *proof) enter(stage Stage, shard int) {
+	p.clock.enter(stage, shard)
+	if p.meter != nil {
+		p.meter.Enter(stage)
+	}
+}
+
+func (s *shard) enter(stage Stage) { s.proof.enter(stage, s.index) }
 
 // commitMain writes and commits to the main traces.
 func (s *shard) commitMain() error {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover/lower"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )
@@ -12,68 +13,12 @@ const rows = 64
 
 // program is part of a circuit's graph, lowered to straight-line code over registers of `rows` values.
 type program struct {
-	circuit   *air.Circuit
-	code      []instruction
-	registers int
-	where     []int32 // register of each node that is an output or is read as a column; -1 for others
+	*lower.Program
+	circuit *air.Circuit
 }
 
-type instruction struct {
-	op   formats.Op
-	to   int32
-	a, b int32         // registers, or column and offset
-	v    field.Element // constant
-}
-
-// compile lowers the nodes that the outputs need. Registers are reused after the last reader of their value, except those of outputs.
-func compile(c *air.Circuit, outputs []uint32) *program {
-	p := &program{circuit: c, where: make([]int32, len(c.Nodes))}
-	const never = -1
-	last := make([]int, len(c.Nodes))
-	for i := range last {
-		last[i] = never
-		p.where[i] = never
-	}
-	for _, id := range outputs {
-		last[id] = len(c.Nodes)
-	}
-	for i := len(c.Nodes) - 1; i >= 0; i-- {
-		if n := c.Nodes[i]; last[i] != never && n.Op >= formats.OpAdd {
-			last[n.A] = max(last[n.A], i)
-			last[n.B] = max(last[n.B], i)
-		}
-	}
-	var free []int32
-	for i, n := range c.Nodes {
-		if last[i] == never {
-			continue
-		}
-		ins := instruction{op: n.Op, a: int32(n.A), b: int32(n.B)}
-		switch {
-		case n.Op == formats.OpConst:
-			ins.a, ins.v = 0, field.Element(n.A)
-		case n.Op >= formats.OpAdd:
-			ins.a, ins.b = p.where[n.A], p.where[n.B]
-			for _, id := range [...]uint32{uint32(n.A), n.B} {
-				if last[id] == i {
-					last[id] = never
-					free = append(free, p.where[id])
-				}
-			}
-		}
-		// An instruction may write over its own operand: it reads each value before it writes it.
-		if len(free) > 0 {
-			ins.to = free[len(free)-1]
-			free = free[:len(free)-1]
-		} else {
-			ins.to = int32(p.registers)
-			p.registers++
-		}
-		p.where[i] = ins.to
-		p.code = append(p.code, ins)
-	}
-	return p
-}
+// compile lowers the nodes that the outputs need.
+func compile(c *air.Circuit, outputs []uint32) *program { return &program{lower.Keep(c, outputs), c} }
 
 // source gives a program the values of a block of rows: columns of this row and the next, by kind (main, fixed, periodic as in formats.Op), and selectors.
 type source interface {
@@ -85,7 +30,7 @@ type source interface {
 type machine struct{ registers []field.Element }
 
 func (p *program) machine() *machine {
-	return &machine{make([]field.Element, p.registers*rows)}
+	return &machine{make([]field.Element, p.Registers*rows)}
 }
 
 func (m *machine) register(r int32) []field.Element {
@@ -94,21 +39,21 @@ func (m *machine) register(r int32) []field.Element {
 
 // run evaluates the program on a block of n <= rows rows.
 func (p *program) run(m *machine, s source, n int) {
-	for i := range p.code {
-		ins := &p.code[i]
-		to := m.register(ins.to)[:n]
-		switch ins.op {
+	for i := range p.Code {
+		ins := &p.Code[i]
+		to := m.register(ins.To)[:n]
+		switch ins.Op {
 		case formats.OpConst:
 			for r := range to {
-				to[r] = ins.v
+				to[r] = ins.V
 			}
 		case formats.OpMain, formats.OpFixed, formats.OpPeriodic:
-			s.column(to, ins.op, int(ins.a), ins.b == 1)
+			s.column(to, ins.Op, int(ins.A), ins.B == 1)
 		case formats.OpFirst, formats.OpLast, formats.OpTransition:
-			s.selector(to, ins.op)
+			s.selector(to, ins.Op)
 		default:
-			a, b := m.register(ins.a)[:n], m.register(ins.b)[:n]
-			switch ins.op {
+			a, b := m.register(ins.A)[:n], m.register(ins.B)[:n]
+			switch ins.Op {
 			case formats.OpAdd:
 				for r := range to {
 					to[r] = field.Add(a[r], b[r])
@@ -127,4 +72,4 @@ func (p *program) run(m *machine, s source, n int) {
 }
 
 // node is the register of an output after run.
-func (p *program) node(m *machine, id uint32) []field.Element { return m.register(p.where[id]) }
+func (p *program) node(m *machine, id uint32) []field.Element { return m.register(p.Where[id]) }
