@@ -57,7 +57,7 @@ const maxMemoryFor5MB = 32 * wasm.MiB
 // wide is a trace of many columns, zero but for a one in the first row of the last.
 type wide struct{}
 
-func (wide) WriteRows(columns [][]field.Element, first, _ int) error {
+func (wide) WriteRows(columns [][]field.Element, first int) error {
 	if first == 0 {
 		columns[len(columns)-1][0] = 1
 	}
