@@ -42,13 +42,13 @@ func fibonacciSystem() *air.System {
 // walk writes the rows of the circuit and answers once, in row n.
 type walk struct{ n int }
 
-func (w walk) WriteRows(columns [][]field.Element, first, last int) error {
+func (w walk) WriteRows(columns [][]field.Element, first int) error {
 	a, b := field.Element(0), field.Element(1)
-	for row := range last {
-		if row >= first {
-			columns[0][row], columns[1][row], columns[2][row] = field.Element(row), a, b
+	for row := range first + len(columns[0]) {
+		if i := row - first; i >= 0 {
+			columns[0][i], columns[1][i], columns[2][i] = field.Element(row), a, b
 			if row == w.n {
-				columns[3][row] = 1
+				columns[3][i] = 1
 			}
 		}
 		a, b = b, field.Add(a, b)

@@ -2,6 +2,7 @@ package prover
 
 import (
 	"context"
+	"time"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier"
@@ -17,8 +18,41 @@ import (
 type Backend interface {
 	// Name is the backend's name in reports.
 	Name() string
-	// Open starts one proof under a hash suite and a blowup. The context cancels all work of the session.
-	Open(ctx context.Context, suite hash.Suite, logBlowup int) (Session, error)
+	// Open starts a job. The context cancels all work of the session.
+	Open(ctx context.Context, j Job) (Session, error)
+}
+
+// Job is what a session is opened for.
+type Job struct {
+	Suite     hash.Suite
+	LogBlowup int
+	// The rest is zero where only fixed columns are committed to.
+	Queries         int
+	MessageElements int               // of the widest channel of lookups
+	Shapes          []*verifier.Shape // of the proof's shards
+	Regenerate      bool              // as in Options
+}
+
+// NewJob is the job of a proof.
+func NewJob(key *verifier.Key, shapes []*verifier.Shape, regenerate bool) Job {
+	p := &key.Profile
+	return Job{Suite: key.Suite, LogBlowup: p.LogBlowup, Queries: p.Queries, MessageElements: key.MessageElements(), Shapes: shapes, Regenerate: regenerate}
+}
+
+// Meter is a Session whose device counts its work.
+type Meter interface {
+	// Enter charges what follows to a stage.
+	Enter(s Stage)
+	// Work returns what was done so far, in the order in which stages were first entered. It waits for the device.
+	Work() ([]StageWork, error)
+}
+
+// StageWork is a device's work in a stage.
+type StageWork struct {
+	Stage              Stage
+	BytesUp, BytesDown int64
+	Launches           int64         // kernels started
+	Busy               time.Duration // of the device in these kernels, by its own clock
 }
 
 // Matrix is a handle of columns on a trace domain, column-major, in row order, where the backend keeps them.

@@ -38,9 +38,9 @@ type cheat struct{ hooks }
 
 func (cheat) Name() string { return "cheat" }
 
-func (c cheat) Open(ctx context.Context, suite hash.Suite, logBlowup int) (prover.Session, error) {
-	inner, err := cpu.Backend{}.Open(ctx, suite, logBlowup)
-	return &plain{Session: inner, hooks: c.hooks, suite: suite, logBlowup: logBlowup}, err
+func (c cheat) Open(ctx context.Context, j prover.Job) (prover.Session, error) {
+	inner, err := cpu.Backend{}.Open(ctx, j)
+	return &plain{Session: inner, hooks: c.hooks, suite: j.Suite, logBlowup: j.LogBlowup}, err
 }
 
 type plain struct {

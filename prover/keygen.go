@@ -26,7 +26,7 @@ func Keygen(ctx context.Context, system *air.System, suite hash.Suite, profile s
 	if err != nil {
 		return nil, err
 	}
-	session, err := backend.Open(ctx, suite, profile.LogBlowup)
+	session, err := backend.Open(ctx, Job{Suite: suite, LogBlowup: profile.LogBlowup})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package prover
 
 import (
+	"fmt"
+
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/fri"
@@ -263,4 +265,40 @@ func layerBytes(s *fri.Schedule) (b Bytes) {
 		b += extBytes<<leaves + 2*digestBytes<<leaves
 	}
 	return b
+}
+
+// MemoryError says that a proof does not fit a budget, with all terms of its worst stage.
+type MemoryError struct {
+	Budget Bytes
+	Worst  StageMemory
+}
+
+// Error implements error.
+func (e *MemoryError) Error() string {
+	s := fmt.Sprintf("ixprove: the proof takes %d bytes in stage %s of shard %d, %d are allowed:", e.Worst.Total, e.Worst.Stage, e.Worst.Shard, e.Budget)
+	for i, t := range e.Worst.Terms {
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprintf(" %s %d", t.Name, t.Bytes)
+	}
+	return s
+}
+
+// Worst is the stage that takes most, the first of several.
+func (m *Memory) Worst() (worst StageMemory) {
+	for _, s := range m.Stages {
+		if s.Total > worst.Total {
+			worst = s
+		}
+	}
+	return worst
+}
+
+// Admit refuses a proof that does not fit a budget, with *MemoryError.
+func (m *Memory) Admit(budget Bytes) error {
+	if m.Peak <= budget {
+		return nil
+	}
+	return &MemoryError{budget, m.Worst()}
 }

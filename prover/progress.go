@@ -39,8 +39,8 @@ type StageTime struct {
 	Time  time.Duration
 }
 
-// Span is one stage of one shard in a run.
-type Span struct {
+// StageRun is one stage of one shard as it ran.
+type StageRun struct {
 	Stage       Stage
 	Shard       int           // from 0
 	Start, Time time.Duration // Start counts from that of the proof
@@ -53,7 +53,7 @@ type clock struct {
 	start  time.Time
 	event  Event
 	since  time.Time
-	spans  []Span
+	runs   []StageRun
 }
 
 func newClock(ctx context.Context, report func(Event), shards, total int) *clock {
@@ -87,16 +87,16 @@ func (c *clock) send() {
 func (c *clock) leave() {
 	now := time.Now()
 	if c.event.Stage != "" {
-		c.spans = append(c.spans, Span{c.event.Stage, c.event.Shard, c.since.Sub(c.start), now.Sub(c.since)})
+		c.runs = append(c.runs, StageRun{c.event.Stage, c.event.Shard, c.since.Sub(c.start), now.Sub(c.since)})
 		pprof.SetGoroutineLabels(c.ctx)
 	}
 	c.since, c.event.Stage = now, ""
 }
 
-// stages adds up the spans of each stage, in the order of their first.
-func stages(spans []Span) (out []StageTime) {
+// stages adds up the runs of each stage, in the order of their first.
+func stages(runs []StageRun) (out []StageTime) {
 next:
-	for _, s := range spans {
+	for _, s := range runs {
 		for i := range out {
 			if out[i].Stage == s.Stage {
 				out[i].Time += s.Time

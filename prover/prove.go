@@ -29,8 +29,9 @@ type Result struct {
 	Proof     []byte
 	Report    *verifier.Report
 	Stages    []StageTime
-	Spans     []Span // in the order in which they ran
-	PeakBytes int64  // of the backend's buffers
+	Runs      []StageRun  // in the order in which they ran
+	Work      []StageWork // of the backend's device; nil where it does not count
+	PeakBytes int64       // of the backend's buffers
 	Elapsed   time.Duration
 }
 
@@ -49,7 +50,7 @@ func Prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*Result
 	}
 	p.clock.step()
 	p.clock.leave()
-	r.Spans, r.Stages, r.Elapsed = p.clock.spans, stages(p.clock.spans), time.Since(p.clock.start)
+	r.Runs, r.Stages, r.Elapsed = p.clock.runs, stages(p.clock.runs), time.Since(p.clock.start)
 	return r, nil
 }
 
@@ -75,7 +76,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := o.Backend.Open(ctx, key.Suite, key.Profile.LogBlowup)
+	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, o.Regenerate))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,6 +91,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	}
 	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(ctx, o.Progress, len(shapes), steps)}
 	defer p.clock.leave()
+	p.meter, _ = session.(Meter)
 	for i := range shapes {
 		p.shards = append(p.shards, &shard{proof: p, index: i, Shape: shapes[i], tables: w.Shards[i].Tables})
 	}
@@ -137,6 +139,11 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	}
 
 	r := &Result{PeakBytes: session.PeakBytes()}
+	if p.meter != nil {
+		if r.Work, err = p.meter.Work(); err != nil {
+			return nil, nil, err
+		}
+	}
 	r.Proof, err = encode.Proof(out)
 	return p, r, err
 }
@@ -167,6 +174,9 @@ func Shapes(key *verifier.Key, w *Witness) ([]*verifier.Shape, error) {
 	if err := verifier.CheckWeights(shapes, len(w.Claims)); err != nil {
 		return nil, invalid(err)
 	}
+	if err := verifier.CheckWork(shapes); err != nil {
+		return nil, invalid(err)
+	}
 	return shapes, nil
 }
 
@@ -188,6 +198,7 @@ type proof struct {
 	witness  *Witness
 	options  Options
 	session  Session
+	meter    Meter // the session, where it is one
 	clock    *clock
 	shards   []*shard
 	tables   []fixedTable // per circuit; zero for those without fixed columns or without a table
@@ -213,7 +224,7 @@ func (p *proof) fixed(shapes []*verifier.Shape) error {
 			if t.FixedColumns() == 0 || f.trace != nil {
 				continue
 			}
-			p.clock.enter(StageCommit, i)
+			p.enter(StageCommit, i)
 			var err error
 			if f.trace, err = p.session.Fixed(p.key.Fixed[t.Index]); err != nil {
 				return err
@@ -258,7 +269,14 @@ type opened struct {
 	here, next [verifier.NumKinds][]field.Ext
 }
 
-func (s *shard) enter(stage Stage) { s.clock.enter(stage, s.index) }
+func (p *proof) enter(stage Stage, shard int) {
+	p.clock.enter(stage, shard)
+	if p.meter != nil {
+		p.meter.Enter(stage)
+	}
+}
+
+func (s *shard) enter(stage Stage) { s.proof.enter(stage, s.index) }
 
 // commitMain writes and commits to the main traces.
 func (s *shard) commitMain() error {

@@ -84,9 +84,9 @@ func toy() *air.System {
 // writer writes a table's columns with a function from row to values.
 type writer [][]field.Element
 
-func (w writer) WriteRows(columns [][]field.Element, first, last int) error {
+func (w writer) WriteRows(columns [][]field.Element, first int) error {
 	for c := range columns {
-		copy(columns[c][first:last], w[c][first:last])
+		copy(columns[c], w[c][first:])
 	}
 	return nil
 }

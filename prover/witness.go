@@ -11,9 +11,9 @@ const RowAlign = 64
 
 // TraceWriter writes a table's main columns.
 type TraceWriter interface {
-	// WriteRows fills rows first to last-1 of the columns: columns[c][r] is column c in row r, of the table's full height, zero before the
-	// call. It is called concurrently for disjoint ranges, in any order, and must write the same values whatever the ranges are.
-	WriteRows(columns [][]field.Element, first, last int) error
+	// WriteRows fills some rows, from row first on: columns[c][i] is column c in row first+i, zero before the call. All columns have the same length, which says how
+	// many rows. It is called concurrently for disjoint ranges, in any order, and must write the same values whatever the ranges are. It keeps nothing of columns.
+	WriteRows(columns [][]field.Element, first int) error
 }
 
 // Table is the witness of one table: a circuit of the key, a height, and the rows.

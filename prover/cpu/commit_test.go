@@ -36,7 +36,7 @@ func BenchmarkCommit(b *testing.B) {
 	for _, shape := range [][2]int{{14, 8}, {14, 64}, {14, 256}, {14, 1024}, {16, 64}, {18, 64}, {18, 128}, {20, 8}, {22, 8}} {
 		log, width := shape[0], shape[1]
 		b.Run(fmt.Sprintf("2^%dx%d", log, width), func(b *testing.B) {
-			opened, err := Backend{}.Open(context.Background(), hash.Blake3{}, 2)
+			opened, err := Backend{}.Open(context.Background(), prover.Job{Suite: hash.Blake3{}, LogBlowup: 2})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -155,7 +155,7 @@ func (c cancelling) Grind(*formats.Digest, uint64) uint64 {
 // TestCancelledGrind checks that a nonce found while the search is cancelled is not returned: it may not be the lowest.
 func TestCancelledGrind(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := Backend{}.Open(ctx, cancelling{cancel: cancel}, 1)
+	s, err := Backend{}.Open(ctx, prover.Job{Suite: cancelling{cancel: cancel}, LogBlowup: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

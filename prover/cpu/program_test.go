@@ -52,14 +52,14 @@ func TestProgramsAreFrugal(t *testing.T) {
 	unused.Mul(unused)
 	c := &air.Circuit{Circuit: b.Circuit}
 	p := compile(c, c.Constraints)
-	if len(p.code) != 2+1+200 {
-		t.Errorf("%d instructions", len(p.code))
+	if len(p.Code) != 2+1+200 {
+		t.Errorf("%d instructions", len(p.Code))
 	}
-	if p.registers != 3 {
-		t.Errorf("%d registers for a chain of two columns", p.registers)
+	if p.Registers != 3 {
+		t.Errorf("%d registers for a chain of two columns", p.Registers)
 	}
-	for _, ins := range p.code {
-		if ins.op == formats.OpMain && ins.a == 2 {
+	for _, ins := range p.Code {
+		if ins.Op == formats.OpMain && ins.A == 2 {
 			t.Error("a column is read that no output needs")
 		}
 	}

@@ -171,20 +171,20 @@ func (j *quotientJob) selectors(m *quotientMachine, src *cosetSource, x []field.
 	w := j.root(1 & (1<<j.t.LogHeight - 1))
 	zn := field.Mul(z, field.InverseOfTwoPower(j.t.LogHeight))
 	back, _ := field.Inverse(w)
-	for _, ins := range j.program.code {
-		if ins.op < formats.OpFirst || ins.op > formats.OpTransition {
+	for _, ins := range j.program.Code {
+		if ins.Op < formats.OpFirst || ins.Op > formats.OpTransition {
 			continue
 		}
-		out := m.selectors[ins.op-formats.OpFirst][:len(x)]
-		src.selectors[ins.op-formats.OpFirst] = out
-		if ins.op == formats.OpTransition {
+		out := m.selectors[ins.Op-formats.OpFirst][:len(x)]
+		src.selectors[ins.Op-formats.OpFirst] = out
+		if ins.Op == formats.OpTransition {
 			for r, v := range x {
 				out[r] = field.Sub(v, back)
 			}
 			continue
 		}
 		for r, v := range x {
-			if ins.op == formats.OpLast {
+			if ins.Op == formats.OpLast {
 				v = field.Mul(v, w)
 			}
 			out[r] = field.Sub(v, 1)

@@ -17,7 +17,7 @@ import (
 
 func newSession(t *testing.T, logBlowup int) *session {
 	t.Helper()
-	s, err := Backend{}.Open(context.Background(), hash.Blake3{}, logBlowup)
+	s, err := Backend{}.Open(context.Background(), prover.Job{Suite: hash.Blake3{}, LogBlowup: logBlowup})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +84,9 @@ func pointOf(log, j int) field.Element {
 // writer writes given columns.
 type writer [][]field.Element
 
-func (w writer) WriteRows(columns [][]field.Element, first, last int) error {
+func (w writer) WriteRows(columns [][]field.Element, first int) error {
 	for c := range columns {
-		copy(columns[c][first:last], w[c][first:last])
+		copy(columns[c], w[c][first:])
 	}
 	return nil
 }

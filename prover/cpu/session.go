@@ -23,8 +23,8 @@ type Backend struct{}
 func (Backend) Name() string { return "cpu" }
 
 // Open starts a session.
-func (Backend) Open(ctx context.Context, suite hash.Suite, logBlowup int) (prover.Session, error) {
-	return &session{ctx: ctx, suite: suite, logBlowup: logBlowup, arena: &arena{}, cosets: map[int]*cosets{}}, nil
+func (Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error) {
+	return &session{ctx: ctx, suite: j.Suite, logBlowup: j.LogBlowup, arena: &arena{}, cosets: map[int]*cosets{}}, nil
 }
 
 type session struct {
@@ -76,11 +76,15 @@ func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (prover.Matrix,
 	}
 	grain := max(prover.RowAlign, min(1<<12, height/(4*runtime.GOMAXPROCS(0))/prover.RowAlign*prover.RowAlign))
 	err = parallel(s.ctx, height, grain, func(_, first, last int) error {
-		if err := w.WriteRows(m.columns, first, last); err != nil {
+		part := make([][]field.Element, len(m.columns))
+		for i, c := range m.columns {
+			part[i] = c[first:last:last]
+		}
+		if err := w.WriteRows(part, first); err != nil {
 			return err
 		}
-		for i, c := range m.columns {
-			for r, v := range c[first:last] {
+		for i, c := range part {
+			for r, v := range c {
 				if v >= field.Modulus {
 					return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", i, first+r, uint64(v))
 				}

@@ -84,10 +84,11 @@ func (t splitTable) bounds(r int) (above, below uint64) {
 }
 
 // WriteRows implements prover.TraceWriter.
-func (t splitTable) WriteRows(columns [][]field.Element, first, last int) error {
-	for r := first; r < last; r++ {
-		columns[colSplitUses][r], columns[colSplitKind][r] = field.Element(t[r].uses), field.Element(t[r].kind)
-		above, below := t.bounds(r)
+func (t splitTable) WriteRows(columns [][]field.Element, first int) error {
+	for r := range columns[0] {
+		row := &t[first+r]
+		columns[colSplitUses][r], columns[colSplitKind][r] = field.Element(row.uses), field.Element(row.kind)
+		above, below := t.bounds(first + r)
 		for j := range rangeSize {
 			columns[colSplitAbove+j][r] = field.Element(above >> (8 * j) & 0xff)
 			columns[colSplitBelow+j][r] = field.Element(below >> (8 * j) & 0xff)
@@ -118,13 +119,13 @@ func (c *compression) shortWord() [3]byte {
 }
 
 // WriteRows implements prover.TraceWriter.
-func (t tailTable) WriteRows(columns [][]field.Element, first, last int) error {
-	for r := first; r < last; r++ {
-		if r >= len(t) {
+func (t tailTable) WriteRows(columns [][]field.Element, first int) error {
+	for r := range columns[0] {
+		if first+r >= len(t) {
 			columns[colTailStart][r] = 1
 			continue
 		}
-		c := t[r]
+		c := t[first+r]
 		columns[colTailUses][r], columns[colTailStart][r] = 1, field.Element(bit(c.has(blake3.ChunkStart)))
 		for i, w := range c.block {
 			columns[colTailMessage+i][r] = field.Element(w)

@@ -188,12 +188,12 @@ func (t table) each(first, last int, f func(k int, b *block, c, before *compress
 }
 
 // WriteRows implements prover.TraceWriter.
-func (t table) WriteRows(columns [][]field.Element, first, last int) error {
-	n := len(t)
+func (t table) WriteRows(columns [][]field.Element, first int) error {
+	n, last := len(t), first+len(columns[0])
 	var values rows
 	t.each(n-last/rowsPerCompression, n-first/rowsPerCompression, func(k int, b *block, c, before *compression) {
 		values.store(b, c, before)
-		r := (n - 1 - k) * rowsPerCompression
+		r := (n-1-k)*rowsPerCompression - first
 		for i := range values {
 			copy(columns[i][r:r+rowsPerCompression], values[i][:])
 		}

@@ -110,7 +110,7 @@ func TestRanges(t *testing.T) {
 		for k := range whole {
 			whole[k] = make([]field.Element, 1<<table.LogHeight)
 		}
-		if err := table.Trace.WriteRows(whole, 0, 1<<table.LogHeight); err != nil {
+		if err := table.Trace.WriteRows(whole, 0); err != nil {
 			t.Fatal(err)
 		}
 		for k := range whole {
@@ -200,15 +200,15 @@ func BenchmarkTrace(b *testing.B) {
 	for _, t := range w.Shards[0].Tables {
 		trace := make(tracecheck.Trace, compressColumns)
 		for k := range trace {
-			trace[k] = make([]field.Element, 1<<t.LogHeight)
+			trace[k] = make([]field.Element, min(prover.RowAlign, 1<<t.LogHeight))
 		}
 		traces = append(traces, trace)
 	}
 	b.ResetTimer()
 	for b.Loop() {
 		for i, t := range w.Shards[0].Tables {
-			for r := 0; r < 1<<t.LogHeight; r += min(prover.RowAlign, 1<<t.LogHeight) {
-				if err := t.Trace.WriteRows(traces[i], r, r+min(prover.RowAlign, 1<<t.LogHeight)); err != nil {
+			for r := 0; r < 1<<t.LogHeight; r += len(traces[i][0]) {
+				if err := t.Trace.WriteRows(traces[i], r); err != nil {
 					b.Fatal(err)
 				}
 			}

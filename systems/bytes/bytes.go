@@ -87,10 +87,10 @@ func (c *Counts) Table(circuit int) prover.Table {
 }
 
 // WriteRows implements prover.TraceWriter.
-func (c *Counts) WriteRows(trace [][]field.Element, first, last int) error {
+func (c *Counts) WriteRows(trace [][]field.Element, first int) error {
 	for i := range c {
-		for r := first; r < last; r++ {
-			trace[i][r] = field.Element(c[i][r])
+		for r := range trace[i] {
+			trace[i][r] = field.Element(c[i][first+r])
 		}
 	}
 	return nil

@@ -80,15 +80,16 @@ func Witness(indices []uint32, shards, minLogHeight int) (*prover.Witness, error
 type trace struct{ indices []uint32 }
 
 // WriteRows implements prover.TraceWriter.
-func (t trace) WriteRows(columns [][]field.Element, first, last int) error {
+func (t trace) WriteRows(columns [][]field.Element, first int) error {
 	a, b := pair(uint64(first))
-	for r := first; r < last; r++ {
-		columns[colI][r], columns[colA][r], columns[colB][r] = field.Element(r), a, b
+	for r := range columns[colI] {
+		columns[colI][r], columns[colA][r], columns[colB][r] = field.Element(first+r), a, b
 		a, b = b, field.Add(a, b)
 	}
 	k, _ := slices.BinarySearchFunc(t.indices, first, func(n uint32, r int) int { return cmp.Compare(int(n), r) })
+	last := first + len(columns[colI])
 	for ; k < len(t.indices) && int(t.indices[k]) < last; k++ {
-		columns[colAnswers][t.indices[k]]++
+		columns[colAnswers][int(t.indices[k])-first]++
 	}
 	return nil
 }

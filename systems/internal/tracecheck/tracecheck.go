@@ -72,7 +72,11 @@ func (c *Checker) Write(w *prover.Witness) ([][]Trace, error) {
 			}
 			step := min(prover.RowAlign, 1<<t.LogHeight)
 			for first := 1<<t.LogHeight - step; first >= 0; first -= step {
-				if err := t.Trace.WriteRows(trace, first, first+step); err != nil {
+				rows := make([][]field.Element, len(trace))
+				for k := range rows {
+					rows[k] = trace[k][first : first+step]
+				}
+				if err := t.Trace.WriteRows(rows, first); err != nil {
 					return nil, err
 				}
 			}

@@ -37,6 +37,7 @@ type tool struct {
 	stderr  io.Writer
 	operand string // empty if not given
 	disk    disk
+	cards   cards
 }
 
 var verbs = []verb{
@@ -46,13 +47,14 @@ var verbs = []verb{
 	{"inspect", "[FILE]", "show what is in a proof or a verifying key (proof.cbor)", prepareInspect},
 	{"keygen", "", "write the verifying key of a system", prepareKeygen},
 	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify or all", prepareBench},
+	{"devices", "", "list the CUDA devices", prepareDevices},
 	{"version", "", "say what this program is", prepareVersion},
 }
 
 // Run runs a command line and returns its exit code. Results go to stdout, progress and errors to stderr; with --json an error is also an object on stdout.
 // A cancelled ctx ends the work with code 6.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}}, args, stdout)
+	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {

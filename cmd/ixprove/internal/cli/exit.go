@@ -10,6 +10,9 @@ import (
 	"unicode"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/prover/cuda"
 )
 
 // exit is an exit code. The codes are stable.
@@ -113,9 +116,20 @@ func inFile(path string, err error) error {
 func classify(err error) *failure {
 	var f *failure
 	var e *formats.Error
+	var memory *prover.MemoryError
+	var onDevice *cuda.Error
+	var device *kernels.Error
 	switch {
 	case errors.As(err, &f):
 		return f
+	case errors.As(err, &memory):
+		return overBudget("device", memory)
+	case errors.As(err, &device):
+		place := "device"
+		if errors.As(err, &onDevice) {
+			place = "stage " + string(onDevice.Stage) + ", " + onDevice.What
+		}
+		return deviceFailure(place, device)
 	case errors.As(err, &e):
 		return &failure{classExit[e.Class], e.Class.String(), *e}
 	case errors.Is(err, context.Canceled):

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/ixprove/ixprove/prover"
@@ -21,8 +20,12 @@ type planResult struct {
 	Budget     prover.Bytes    `json:"budget_bytes,omitempty"`
 	Fits       bool            `json:"fits"`
 	Regenerate bool            `json:"regenerate"` // shards are computed again in the second round
+	Device     string          `json:"device"`     // "cpu", "cuda", or the UUID of a CUDA device
 	Peak       prover.Bytes    `json:"peak_bytes"`
 	Stages     []memoryObject  `json:"stages"`
+
+	machine machine
+	worst   prover.StageMemory
 }
 
 type memoryObject struct {
@@ -37,16 +40,26 @@ type termObject struct {
 	Bytes prover.Bytes `json:"bytes"`
 }
 
-// newPlan computes the memory of a proof. Regeneration is planned when only it fits the budget; 0 stands for no budget.
-func newPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, budget prover.Bytes) *planResult {
-	p := &planResult{Schema: "ixprove/plan/1", Key: newKeyObject(key), Claims: claims, Shards: shapeObjects(shapes), Budget: budget,
+// newPlan computes the memory of a proof. Regeneration is planned when only it fits the budget.
+func newPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, on machine) *planResult {
+	budget := on.budget
+	p := &planResult{Schema: "ixprove/plan/1", Key: newKeyObject(key), Claims: claims, Shards: shapeObjects(shapes), Budget: budget, Device: "cpu", machine: on,
 		ProvenBits: security.Level(security.Terms(key.Profile, verifier.Security(shapes, claims), security.Johnson))}
-	m := prover.EstimateMemory(key, shapes, false)
+	memory := func(regenerate bool) *prover.Memory { return prover.EstimateMemory(key, shapes, regenerate) }
+	if on.gpu {
+		p.Device = "cuda"
+		if on.device != nil {
+			p.Device = on.device.UUID
+		}
+		memory = func(regenerate bool) *prover.Memory { return on.memory(prover.NewJob(key, shapes, regenerate)) }
+	}
+	m := memory(false)
 	if budget > 0 && m.Peak > budget {
-		if again := prover.EstimateMemory(key, shapes, true); again.Peak < m.Peak {
+		if again := memory(true); again.Peak < m.Peak {
 			m, p.Regenerate = again, true
 		}
 	}
+	p.worst = m.Worst()
 	p.Peak, p.Fits = m.Peak, budget == 0 || m.Peak <= budget
 	for _, s := range m.Stages {
 		o := memoryObject{Stage: s.Stage, Shard: s.Shard, Total: s.Total}
@@ -58,28 +71,26 @@ func newPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, budget pro
 	return p
 }
 
-// worst is the stage that takes most.
-func (p *planResult) worst() memoryObject {
-	return slices.MaxFunc(p.Stages, func(a, b memoryObject) int { return int((a.Total - b.Total) >> 10) })
-}
-
 // admit refuses a plan that does not fit its budget, with the terms of its worst stage.
 func (p *planResult) admit() error {
 	if p.Fits {
 		return nil
 	}
-	w := p.worst()
-	got := fmt.Sprintf("%s in stage %s of shard %d:", bytesText(w.Total), w.Stage, w.Shard)
-	for _, t := range w.Terms {
+	return overBudget(p.machine.flag, &prover.MemoryError{Budget: p.Budget, Worst: p.worst})
+}
+
+func overBudget(place string, e *prover.MemoryError) *failure {
+	got := fmt.Sprintf("%s in stage %s of shard %d:", bytesText(e.Worst.Total), e.Worst.Stage, e.Worst.Shard)
+	for _, t := range e.Worst.Terms {
 		got += fmt.Sprintf(" %s %s,", t.Name, bytesText(t.Bytes))
 	}
-	return &failure{exitResource, classMemory, detail{Place: "--memory", What: "the proof does not fit the memory", Expected: "at most " + bytesText(p.Budget), Got: got[:len(got)-1],
+	return &failure{exitResource, classMemory, detail{Place: place, What: "the proof does not fit the memory", Expected: "at most " + bytesText(e.Budget), Got: got[:len(got)-1],
 		Next: "allow more, or prove in more shards with --shards"}}
 }
 
 func (p *planResult) text(w io.Writer) {
 	fmt.Fprintf(w, "key     %s\nshape   %s\nclaims  %d, to be proven with %d bits of security\n\n", p.Key, shapeText(p.Shards), p.Claims, p.ProvenBits)
-	worst := p.worst()
+	worst := p.worst
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "stage\tshard\tmemory\t\n")
 	for _, s := range p.Stages {

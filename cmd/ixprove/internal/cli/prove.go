@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -12,6 +13,7 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
+	"github.com/ixprove/ixprove/prover/cuda"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/hash"
@@ -33,6 +35,7 @@ type proveResult struct {
 	ElapsedNs   time.Duration   `json:"elapsed_ns"`
 	Stages      []stageObject   `json:"stages"`
 	BufferBytes int64           `json:"peak_buffer_bytes"`
+	Device      *deviceObject   `json:"device,omitempty"`
 
 	key    *verifier.Key
 	claims []formats.Claim
@@ -45,8 +48,27 @@ type tableObject struct {
 }
 
 type stageObject struct {
-	Stage prover.Stage  `json:"stage"`
-	Ns    time.Duration `json:"elapsed_ns"`
+	Stage  prover.Stage  `json:"stage"`
+	Ns     time.Duration `json:"elapsed_ns"`
+	Device *workObject   `json:"device,omitempty"`
+}
+
+// workObject is what a device did in a stage.
+type workObject struct {
+	BytesUp   int64         `json:"bytes_up"`
+	BytesDown int64         `json:"bytes_down"`
+	Kernels   int64         `json:"kernels"`
+	BusyNs    time.Duration `json:"busy_ns"`
+}
+
+// firstPlan is the plan for the first machine that the proof fits, or that for the last of them.
+func firstPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, machines []machine) (plan *planResult) {
+	for _, on := range machines {
+		if plan = newPlan(key, shapes, claims, on); plan.Fits {
+			break
+		}
+	}
+	return plan
 }
 
 func (r *proveResult) text(w io.Writer) {
@@ -55,6 +77,15 @@ func (r *proveResult) text(w io.Writer) {
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\n", r.Proof, r.Bytes, r.Key)
 	fmt.Fprintf(w, "shape   %s\n", shapeText(r.Shards))
 	fmt.Fprintf(w, "time    %s on %s with %d threads, %s of buffers\n", timeText(r.ElapsedNs), r.Backend, r.Threads, bytesText(prover.Bytes(r.BufferBytes)))
+	if r.Device != nil {
+		var sum workObject
+		for _, s := range r.Stages {
+			if w := s.Device; w != nil {
+				sum = workObject{sum.BytesUp + w.BytesUp, sum.BytesDown + w.BytesDown, sum.Kernels + w.Kernels, sum.BusyNs + w.BusyNs}
+			}
+		}
+		fmt.Fprintf(w, "device  %s, busy for %s in %d kernels, %s up, %s down\n", r.Device.UUID, timeText(sum.BusyNs), sum.Kernels, bytesText(prover.Bytes(sum.BytesUp)), bytesText(prover.Bytes(sum.BytesDown)))
+	}
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: verify refuses fewer than %d bits unless told otherwise.\n", verifier.DefaultMinBits)
 	}
@@ -107,7 +138,7 @@ type proveFlags struct {
 	out, profile, shards, progress, gpu, trace *string
 	threads                                    *int
 	plan                                       *bool
-	memory                                     size
+	memory, vram                               size
 }
 
 func prepareProve(f *pflag.FlagSet) action {
@@ -117,21 +148,22 @@ func prepareProve(f *pflag.FlagSet) action {
 		plan:     f.Bool("plan", false, "print the shape and the memory it takes, and prove nothing"),
 		threads:  f.Int("threads", 0, "processors to use; all if 0"),
 		shards:   f.String("shards", "", "`SPEC`: a number of shards, or the log heights of each shard's tables such as 15,12/14"),
-		gpu:      f.String("gpu", "", "prove on the CUDA device of this `NUMBER`"),
+		gpu:      f.String("gpu", "", "prove on a CUDA `DEVICE`: a number or a UUID of ixprove devices, or several, of which the first with enough memory proves"),
 		trace:    f.String("trace", "", "write the stages' times to `FILE`, in Chrome's trace format"),
 		progress: progressFlag(f),
 	}
-	f.Var(&p.memory, "memory", "most memory to take, such as 8GiB; shards are recomputed where that saves enough")
+	f.Var(&p.memory, "memory", "most memory to take on the CPU, such as 8GiB; shards are recomputed where that saves enough")
+	f.Var(&p.vram, "vram", "most device memory to take with --gpu, 90% of the device's if not given; the batch is cut into shards where it has to be")
 	return func(t *tool) (result, error) {
-		if f.Changed("gpu") {
-			return nil, &failure{exitResource, classDevice, detail{Place: "--gpu", What: "this build has no CUDA support", Expected: "a build with it", Got: "--gpu " + *p.gpu,
-				Next: "leave --gpu out to prove on the CPU"}}
+		machines, err := p.machines(t, f)
+		if err != nil {
+			return nil, err
 		}
-		return p.prove(t)
+		return p.prove(t, machines)
 	}
 }
 
-func (p *proveFlags) prove(t *tool) (result, error) {
+func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	show, end, err := t.progress(*p.progress)
 	if err != nil {
 		return nil, err
@@ -172,7 +204,8 @@ func (p *proveFlags) prove(t *tool) (result, error) {
 			return nil, err
 		}
 	}
-	w, err := c.system.Witness(systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight})
+	request := systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight}
+	w, err := c.system.Witness(request)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
@@ -184,14 +217,39 @@ func (p *proveFlags) prove(t *tool) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := newPlan(key.Key, shapes, len(w.Claims), prover.Bytes(p.memory))
+	plan := firstPlan(key.Key, shapes, len(w.Claims), machines)
+	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
+		request.Shards = systems.Shards{Count: count}
+		cut, err := c.system.Witness(request)
+		if err != nil {
+			break // it cannot be cut further
+		}
+		finer, err := prover.Shapes(key.Key, cut)
+		if err != nil {
+			break
+		}
+		if next := firstPlan(key.Key, finer, len(w.Claims), machines); next.Peak < plan.Peak {
+			w, shapes, plan = cut, finer, next
+		}
+	}
 	if *p.plan {
 		return plan, nil
 	}
 	if err := plan.admit(); err != nil {
 		return nil, err
 	}
-	r, err := prover.Prove(t.ctx, key, w, prover.Options{Backend: cpu.Backend{}, Progress: show, Regenerate: plan.Regenerate})
+	var backend prover.Backend = cpu.Backend{}
+	if on := plan.machine; on.gpu {
+		d, err := t.cards.open(on.device.Index)
+		if err != nil {
+			return nil, err
+		}
+		card := cuda.New(d)
+		defer card.Close()
+		card.Budget = on.budget
+		backend = card
+	}
+	r, err := prover.Prove(t.ctx, key, w, prover.Options{Backend: backend, Progress: show, Regenerate: plan.Regenerate})
 	end()
 	if err != nil {
 		return nil, err
@@ -200,14 +258,24 @@ func (p *proveFlags) prove(t *tool) (result, error) {
 		return nil, err
 	}
 	if *p.trace != "" {
-		if err := t.write(*p.trace, chromeTrace(r.Spans)); err != nil {
+		if err := t.write(*p.trace, chromeTrace(r.Runs)); err != nil {
 			return nil, err
 		}
 	}
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
-		ProvenBits: r.Report.ProvenBits, Backend: cpu.Backend{}.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, key: key.Key, claims: w.Claims}
+		ProvenBits: r.Report.ProvenBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, key: key.Key, claims: w.Claims}
 	for _, s := range r.Stages {
-		out.Stages = append(out.Stages, stageObject{s.Stage, s.Time})
+		o := stageObject{Stage: s.Stage, Ns: s.Time}
+		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
+			w := &r.Work[at]
+			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
+		}
+		out.Stages = append(out.Stages, o)
+	}
+	if d := plan.machine.device; d != nil {
+		o := newDeviceObject(*d)
+		o.Kernels = "load"
+		out.Device = &o
 	}
 	return out, nil
 }

@@ -20,11 +20,11 @@ type traceEvent struct {
 }
 
 // chromeTrace lists the stages of a proof, a row for each shard.
-func chromeTrace(spans []prover.Span) []byte {
+func chromeTrace(runs []prover.StageRun) []byte {
 	micros := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 	var events []traceEvent
 	named := map[int]bool{}
-	for _, s := range spans {
+	for _, s := range runs {
 		if !named[s.Shard] {
 			named[s.Shard] = true
 			events = append(events, traceEvent{Name: "thread_name", Phase: "M", Process: 1, Thread: s.Shard, Args: map[string]string{"name": fmt.Sprintf("shard %d", s.Shard)}})

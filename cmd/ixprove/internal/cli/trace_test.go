@@ -10,7 +10,7 @@ import (
 
 func TestChromeTrace(t *testing.T) {
 	var got struct{ TraceEvents []traceEvent }
-	err := json.Unmarshal(chromeTrace([]prover.Span{{Stage: prover.StageTrace, Shard: 0, Start: 0, Time: 2 * time.Millisecond},
+	err := json.Unmarshal(chromeTrace([]prover.StageRun{{Stage: prover.StageTrace, Shard: 0, Start: 0, Time: 2 * time.Millisecond},
 		{Stage: prover.StageCommit, Shard: 1, Start: 2 * time.Millisecond, Time: 1500 * time.Nanosecond}}), &got)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels/driver"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier/hash"
 )
@@ -30,7 +31,7 @@ type versionResult struct {
 
 func newVersion() *versionResult {
 	r := &versionResult{Schema: "ixprove/version/1", Version: "unknown", Commit: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Formats: formats.Version, Suites: []string{hash.Blake3{}.Name()}, Profiles: strings.Split(profileNames(), ", "), Systems: strings.Split(systems.Names(), ", ")}
+		CUDA: driver.Built, Formats: formats.Version, Suites: []string{hash.Blake3{}.Name()}, Profiles: strings.Split(profileNames(), ", "), Systems: strings.Split(systems.Names(), ", ")}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return r

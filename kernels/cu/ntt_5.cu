@@ -1,0 +1,4 @@
+#include "ntt.cuh"
+
+NTT_COLUMN_PASSES(5, 3, 2, 4)
+NTT_ROW_PASSES(5, 3, 2, 4)

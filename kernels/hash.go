@@ -1,0 +1,151 @@
+package kernels
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier/field"
+)
+
+// packed is a digest as kernels take it.
+type packed [4]uint64
+
+func pack(d *formats.Digest) (p packed) {
+	for i := range p {
+		p[i] = binary.LittleEndian.Uint64(d[8*i:])
+	}
+	return p
+}
+
+// label is a key of the suite blake3 (docs/protocol.md section 3).
+func label(s string) packed {
+	var d formats.Digest
+	copy(d[:], s)
+	return pack(&d)
+}
+
+var (
+	keyNode   = label("ixprove/1 merkle node")
+	keyInject = label("ixprove/1 merkle inject")
+	keyGrind  = label("ixprove/1 grind")
+)
+
+const (
+	maxRowWidth = 1 << 27 // 2^20 chunks of 128 values
+	maxLogRows  = 32
+)
+
+// Columns lists where the columns of matrices begin, in order: each matrix of `height` values a column, one column after the other.
+type Columns []uint64
+
+// Add appends the columns of a matrix.
+func (c Columns) Add(matrix Array[field.Element], columns, height int) (Columns, error) {
+	if columns < 0 || height < 0 || columns > matrix.n || (columns > 0 && height > matrix.n/columns) {
+		return c, outOfRange("columns", "%d of %d values in a matrix of %d", columns, height, matrix.n)
+	}
+	for i := range columns {
+		c = append(c, uint64(matrix.at)+8*uint64(i)*uint64(height))
+	}
+	return c, nil
+}
+
+// AddExts appends the columns of rows of `width` extension elements one after the other: 3·width columns of row stride 3·width.
+func (c Columns) AddExts(word Array[field.Ext], width int) Columns {
+	for i := range 3 * width {
+		c = append(c, uint64(word.at)+8*uint64(i))
+	}
+	return c
+}
+
+// Leaves writes to out the hash of each of the first `rows` rows under a shape: the values of row i are at i·rowStride of each column. columns is a device copy of a
+// Columns; what it refers to must be long enough.
+func (d *Device) Leaves(out Array[formats.Digest], columns Array[uint64], rows, rowStride int, shape *formats.Digest) error {
+	const place = "leaf hashes"
+	if columns.n < 1 || columns.n > maxRowWidth || rows < 1 || uint64(rows) > math.MaxUint32 || rowStride < 1 {
+		return outOfRange(place, "%d columns, %d rows, stride %d", columns.n, rows, rowStride)
+	}
+	if err := need(place, "the output", out, uint64(rows)); err != nil {
+		return err
+	}
+	grid, block := linear(uint64(rows), 128)
+	return Start(d, "hash_leaves", grid, block, 0, &struct {
+		columns, out           Address
+		width, rows, rowStride uint64
+		key                    packed
+	}{columns.at, out.at, uint64(columns.n), uint64(rows), uint64(rowStride), pack(shape)})
+}
+
+// levelsALaunch is how many levels one block can make above its 512 children.
+const levelsALaunch = 9
+
+// Tree makes the nodes of a Merkle tree with 2^logRows leaves: nodes holds level k's 2^k digests from place 2^k on, and the leaves already. entering[k], where there is
+// one, is the digests of the 2^k rows that enter at level k < logRows.
+func (d *Device) Tree(nodes Array[formats.Digest], logRows int, entering map[int]Array[formats.Digest]) error {
+	const place = "tree"
+	if logRows < 0 || logRows > maxLogRows {
+		return outOfRange(place, "log rows %d", logRows)
+	}
+	if err := need(place, "the node array", nodes, 2<<logRows); err != nil {
+		return err
+	}
+	for level, rows := range entering {
+		if level < 0 || level >= logRows {
+			return outOfRange(place, "rows enter at level %d of a tree of 2^%d", level, logRows)
+		}
+		if err := need(place, "an array of entering rows", rows, 1<<level); err != nil {
+			return err
+		}
+	}
+	for below := logRows; below > 0; {
+		// The first level made may take rows; the next that does begins another launch.
+		count := 1
+		for count < min(levelsALaunch, below) && entering[below-count-1].n == 0 {
+			count++
+		}
+		threads := uint64(min(256, 1<<(below-1)))
+		grid, block := linear(1<<(below-1), uint32(max(threads, 1)))
+		err := Start(d, "hash_levels", grid, block, 32*int(threads), &struct {
+			nodes, rows        Address
+			below, levels      uint64
+			nodeKey, injectKey packed
+		}{nodes.at, entering[below-1].at, uint64(below), uint64(count), keyNode, keyInject})
+		if err != nil {
+			return err
+		}
+		below -= count
+	}
+	return nil
+}
+
+// Grind returns the lowest nonce whose hash with state has its `bits` low bits zero, 1 to 60.
+func (d *Device) Grind(state *formats.Digest, bits int) (uint64, error) {
+	if bits < 1 || bits > 60 {
+		return 0, outOfRange("grinding", "%d bits", bits)
+	}
+	const none = math.MaxUint64
+	best, err := From(d, []uint64{none})
+	if err != nil {
+		return 0, err
+	}
+	found := []uint64{none}
+	count := uint64(1) << min(max(bits, 12), 26)
+	for first := uint64(0); err == nil && found[0] == none && first < 1<<63; first += count {
+		grid, block := linear(count, 256)
+		err = Start(d, "hash_grind", grid, block, 0, &struct {
+			best               Address
+			first, count, mask uint64
+			key, state         packed
+		}{best.at, first, count, 1<<bits - 1, keyGrind, pack(state)})
+		if err == nil {
+			err = best.Download(found)
+		}
+	}
+	if freed := best.Free(); err == nil {
+		err = freed
+	}
+	if err == nil && found[0] == none {
+		err = outOfRange("grinding", "no nonce below 2^63 for %d bits", bits)
+	}
+	return found[0], err
+}

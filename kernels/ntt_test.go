@@ -1,0 +1,185 @@
+//go:build emulated || cuda
+
+package kernels_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/verifier/field"
+)
+
+// transform evaluates a polynomial at the powers of w, of order len(c), in natural order: the definition, halved (Cooley and Tukey).
+func transform(c []field.Element, w field.Element) []field.Element {
+	n := len(c)
+	if n == 1 {
+		return c
+	}
+	even, odd := make([]field.Element, n/2), make([]field.Element, n/2)
+	for i := range even {
+		even[i], odd[i] = c[2*i], c[2*i+1]
+	}
+	even, odd = transform(even, field.Mul(w, w)), transform(odd, field.Mul(w, w))
+	out, p := make([]field.Element, n), field.Element(1)
+	for i := range even {
+		v := field.Mul(p, odd[i])
+		out[i], out[i+n/2] = field.Add(even[i], v), field.Sub(even[i], v)
+		p = field.Mul(p, w)
+	}
+	return out
+}
+
+// interpolated is the coefficients of the polynomial with the given values on the trace domain.
+func interpolated(values []field.Element, log int) []field.Element {
+	w, _ := field.RootOfUnity(log)
+	w, _ = field.Inverse(w)
+	c := transform(values, w)
+	for i := range c {
+		c[i] = field.Mul(c[i], field.InverseOfTwoPower(log))
+	}
+	return c
+}
+
+// extension is the values of a polynomial of n coefficients on g·H in bit-reversed order.
+func extension(c []field.Element, logHeight, logBlowup int) []field.Element {
+	log := logHeight + logBlowup
+	w, _ := field.RootOfUnity(log)
+	x, p := make([]field.Element, 1<<log), field.Element(1)
+	for i, v := range c {
+		x[i] = field.Mul(v, p)
+		p = field.Mul(p, field.Shift)
+	}
+	x = transform(x, w)
+	out := make([]field.Element, len(x))
+	for i := range out {
+		out[i] = x[field.ReverseBits(uint64(i), log)]
+	}
+	return out
+}
+
+func compare(t *testing.T, name string, got, want []field.Element) {
+	t.Helper()
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("%s: value %d is %#x, want %#x", name, i, uint64(got[i]), uint64(want[i]))
+		}
+	}
+}
+
+func TestExtendEveryHeight(t *testing.T) {
+	d := open(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	for log := range maxTestLog + 1 {
+		for _, logBlowup := range []int{1, 2, 3} {
+			columns := max(1, min(1+int(r.Uint32()%7), 1<<(maxTestLog-log)))
+			if log > 10 && logBlowup != 1+log%3 {
+				continue
+			}
+			n := 1 << log
+			in := elements(r, columns*n)
+			name := fmt.Sprintf("%d columns of 2^%d, blowup 2^%d", columns, log, logBlowup)
+			up, out := from(t, d, in), alloc[field.Element](t, d, columns*n<<logBlowup)
+			check(t, d.Extend(out, up, columns, log, logBlowup))
+			got := download(t, out)
+			for c := range columns {
+				coefficients := interpolated(in[c*n:(c+1)*n], log)
+				compare(t, name, got[c*n<<logBlowup:], extension(coefficients, log, logBlowup))
+			}
+			compare(t, name+": the input", download(t, up), in)
+			check(t, d.ExtendCoefficients(out, up, columns, log, logBlowup))
+			got = download(t, out)
+			for c := range columns {
+				compare(t, name+", coefficients", got[c*n<<logBlowup:], extension(in[c*n:(c+1)*n], log, logBlowup))
+			}
+			check(t, up.Free())
+			check(t, out.Free())
+		}
+	}
+}
+
+func TestExtendManyColumns(t *testing.T) {
+	d := open(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, s := range [][3]int{{300, 3, 2}, {257, 5, 1}, {33, 8, 1}, {1, 0, 5}, {40000, 0, 1}, {70, 1, 5}} {
+		columns, log, logBlowup := s[0], s[1], s[2]
+		n := 1 << log
+		in := elements(r, columns*n)
+		up, out := from(t, d, in), alloc[field.Element](t, d, columns*n<<logBlowup)
+		check(t, d.Extend(out, up, columns, log, logBlowup))
+		got := download(t, out)
+		for c := range columns {
+			compare(t, fmt.Sprint(s), got[c*n<<logBlowup:], extension(interpolated(in[c*n:(c+1)*n], log), log, logBlowup))
+		}
+		check(t, up.Free())
+		check(t, out.Free())
+	}
+}
+
+// A transform of values that are all p-1 drives every sum to the top of its range.
+func TestExtendConstants(t *testing.T) {
+	d := open(t)
+	for _, log := range []int{4, 10, 12} {
+		n := 1 << log
+		for _, v := range []field.Element{0, 1, field.Modulus - 1, 1<<32 - 1, field.Modulus - 1<<32} {
+			in := make([]field.Element, n)
+			for i := range in {
+				in[i] = v
+			}
+			up, out := from(t, d, in), alloc[field.Element](t, d, 2*n)
+			check(t, d.Extend(out, up, 1, log, 1))
+			for i, got := range download(t, out) {
+				if got != v {
+					t.Fatalf("2^%d: value %d of the constant %#x is %#x", log, i, uint64(v), uint64(got))
+				}
+			}
+			check(t, up.Free())
+			check(t, out.Free())
+		}
+	}
+}
+
+func TestInterpolateEverySize(t *testing.T) {
+	d := open(t)
+	r := rand.New(rand.NewPCG(7, 8))
+	for log := range maxTestLog + 1 {
+		columns := 1 + log%3
+		n := 1 << log
+		coefficients := elements(r, columns*n)
+		var values []field.Element
+		for c := range columns {
+			values = append(values, extension(coefficients[c*n:(c+1)*n], log, 0)...)
+		}
+		a := from(t, d, values)
+		check(t, d.Interpolate(a, columns, log))
+		compare(t, fmt.Sprintf("%d columns of 2^%d", columns, log), download(t, a), coefficients)
+		check(t, a.Free())
+	}
+}
+
+// Three passes, which ordinary transforms need from 2^21 on.
+func TestThreePasses(t *testing.T) {
+	defer kernels.SetPassLog(5)()
+	d := open(t)
+	r := rand.New(rand.NewPCG(9, 10))
+	const log = 15
+	coefficients := elements(r, 2<<log)
+	in, out := from(t, d, coefficients), alloc[field.Element](t, d, 4<<log)
+	check(t, d.ExtendCoefficients(out, in, 2, log, 1))
+	got := download(t, out)
+	var values []field.Element
+	for c := range 2 {
+		part := coefficients[c<<log : (c+1)<<log]
+		compare(t, "extension of coefficients", got[2*c<<log:], extension(part, log, 1))
+		values = append(values, extension(part, log, 0)...)
+	}
+	check(t, d.Extend(out, in, 2, log, 1))
+	got = download(t, out)
+	for c := range 2 {
+		compare(t, "extension of values", got[2*c<<log:], extension(interpolated(coefficients[c<<log:(c+1)<<log], log), log, 1))
+	}
+	check(t, in.Upload(values))
+	check(t, d.Interpolate(in, 2, log))
+	compare(t, "interpolation", download(t, in), coefficients)
+}

@@ -1,0 +1,13 @@
+//go:build cuda
+
+package kernels_test
+
+import (
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/kernels/driver"
+)
+
+func openDevice() (*kernels.Device, error) { return driver.Open(0) }
+
+// maxTestLog is the largest log height that tests transform.
+const maxTestLog = 20

@@ -1,0 +1,13 @@
+//go:build emulated && !cuda
+
+package kernels_test
+
+import (
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/kernels/emulated"
+)
+
+func openDevice() (*kernels.Device, error) { return emulated.Open() }
+
+// maxTestLog is the largest log height that tests transform.
+const maxTestLog = 14

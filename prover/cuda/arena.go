@@ -1,0 +1,122 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/prover"
+)
+
+// arena is a driver that gives out one block of device memory, so that a proof takes what its model says and the order of its buffers decides where they are. All work of
+// a proof is on one stream: a buffer may be given out again as soon as it is given back.
+type arena struct {
+	kernels.Driver
+	base     kernels.Address
+	size     prover.Bytes
+	small    prover.Bytes // of size, at the base, for what the model calls scratch
+	separate bool         // give each buffer its own device allocation, filled with scrubByte
+	layouts  [2]prover.Layout
+	spans    map[kernels.Address]place
+	next     region // where the next buffer belongs
+}
+
+// region says what a buffer is for, and so which part of which layout it belongs in.
+type region struct {
+	layout int
+	end    prover.End
+}
+
+var (
+	internal = region{0, prover.Low}  // the kernels' own: tables, and buffers that pass with a call
+	list     = region{0, prover.High} // columns and coefficients
+	lasting  = region{1, prover.Low}
+	passing  = region{1, prover.High}
+)
+
+type place struct {
+	region
+	span prover.Span
+}
+
+// scrubByte fills separate buffers: a value that the emulated device takes for memory never written.
+const scrubByte = 0xdb
+
+// newArena takes the block. Without a model (size 0) buffers are separate and as large as the device allows.
+func newArena(d kernels.Driver, size, small prover.Bytes, separate bool) (*arena, error) {
+	a := &arena{Driver: d, size: size, small: small, separate: separate || size == 0, spans: map[kernels.Address]place{}}
+	if a.separate {
+		return a, nil
+	}
+	var err error
+	a.base, err = d.Alloc(int64(size))
+	return a, err
+}
+
+// Alloc implements kernels.Driver.
+func (a *arena) Alloc(bytes int64) (kernels.Address, error) {
+	r := a.next
+	if r == internal && prover.Bytes(bytes) >= prover.LargeScratch {
+		r = passing
+	}
+	p := place{r, a.layouts[r.layout].Take(r.end, prover.Bytes(bytes))}
+	size := a.small
+	if p.layout == 1 {
+		size = a.size - a.small
+	}
+	if extent := a.layouts[p.layout].Extent(); a.size > 0 && extent > size {
+		a.layouts[p.layout].Give(p.span)
+		return 0, &kernels.Error{Kind: kernels.NoMemory, Place: "arena", What: fmt.Sprintf("%d bytes more would make %d of the %d that the model allows", bytes, extent, size),
+			Next: "report this with the shape that was proven: the memory model is wrong"}
+	}
+	at := a.base
+	switch {
+	case a.separate:
+		var err error
+		if at, err = a.Driver.Alloc(bytes); err == nil {
+			if err = a.Driver.Fill(0, at, scrubByte, bytes); err != nil {
+				a.Driver.Free(at)
+			}
+		}
+		if err != nil {
+			a.layouts[p.layout].Give(p.span)
+			return 0, err
+		}
+	case p.layout == 1 && p.end == prover.High:
+		at += kernels.Address(a.size - p.span.At - p.span.Size)
+	case p.end == prover.High:
+		at += kernels.Address(a.small - p.span.At - p.span.Size)
+	case p.layout == 1:
+		at += kernels.Address(a.small + p.span.At)
+	default:
+		at += kernels.Address(p.span.At)
+	}
+	a.spans[at] = p
+	return at, nil
+}
+
+// Free implements kernels.Driver.
+func (a *arena) Free(at kernels.Address) error {
+	p, ok := a.spans[at]
+	if !ok {
+		return &kernels.Error{Kind: kernels.BadRange, Place: "arena", What: fmt.Sprintf("%#x is no buffer", uint64(at))}
+	}
+	a.layouts[p.layout].Give(p.span)
+	delete(a.spans, at)
+	if a.separate {
+		return a.Driver.Free(at)
+	}
+	return nil
+}
+
+// peak is the most that was in use at a time.
+func (a *arena) peak() prover.Bytes { return a.layouts[0].Peak() + a.layouts[1].Peak() }
+
+// Close implements kernels.Driver: it gives the block back and leaves the driver open.
+func (a *arena) Close() error {
+	if a.base == 0 {
+		return nil
+	}
+	base := a.base
+	a.base = 0
+	return a.Driver.Free(base)
+}

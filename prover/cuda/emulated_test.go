@@ -1,0 +1,13 @@
+//go:build emulated && !cuda
+
+package cuda_test
+
+import (
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/kernels/emulated"
+)
+
+func newDriver() (kernels.Driver, error) { return emulated.NewDriver(), nil }
+
+// maxLongHeight is the log2 of the highest tables of -long.
+const maxLongHeight = 12

@@ -1,0 +1,421 @@
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/merkle"
+)
+
+type session struct {
+	ctx       context.Context
+	backend   *Backend
+	suite     hash.Suite
+	logBlowup int
+	arena     *arena
+	device    *kernels.Device
+	stage     prover.Stage
+	broken    error // the first error of a free
+	closed    bool
+}
+
+// Close implements prover.Session. It waits for the device, and the next session may be opened.
+func (s *session) Close() {
+	if !s.closed {
+		s.closed = true
+		s.device.Close()
+		s.backend.turn.Unlock()
+	}
+}
+
+// PeakBytes implements prover.Session.
+func (s *session) PeakBytes() int64 { return int64(s.arena.peak()) }
+
+// Enter implements prover.Meter.
+func (s *session) Enter(stage prover.Stage) {
+	s.stage = stage
+	s.device.Enter(string(stage))
+}
+
+// Work implements prover.Meter.
+func (s *session) Work() ([]prover.StageWork, error) {
+	c, err := s.device.Counters()
+	if err != nil {
+		return nil, &Error{s.stage, "counters", err}
+	}
+	var out []prover.StageWork
+	for _, st := range c.Stages[1:] { // the first is what came before any stage: nothing
+		out = append(out, prover.StageWork{Stage: prover.Stage(st.Label), BytesUp: st.BytesUp, BytesDown: st.BytesDown, Launches: st.Launches, Busy: st.Busy})
+	}
+	return out, nil
+}
+
+// ready says why no more work can be done: the context ended, or a buffer could not be given back.
+func (s *session) ready() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return s.broken
+}
+
+// explain adds to an error where it happened.
+func (s *session) explain(err *error, format string, args ...any) {
+	if *err != nil && s.ctx.Err() == nil {
+		*err = &Error{s.stage, fmt.Sprintf(format, args...), *err}
+	} else if *err != nil {
+		*err = s.ctx.Err()
+	}
+}
+
+// take allocates values.
+func take[T kernels.Value](s *session, r region, n int) (kernels.Array[T], error) {
+	if err := s.ready(); err != nil {
+		return kernels.Array[T]{}, err
+	}
+	s.arena.next = r
+	defer func() { s.arena.next = internal }()
+	return kernels.Alloc[T](s.device, n)
+}
+
+// upload allocates a list.
+func upload[T kernels.Value](s *session, values []T) (kernels.Array[T], error) {
+	a, err := take[T](s, list, len(values))
+	if err != nil {
+		return a, err
+	}
+	if err := a.Upload(values); err != nil {
+		give(s, &a)
+		return a, err
+	}
+	return a, nil
+}
+
+// give frees an array, once.
+func give[T kernels.Value](s *session, a *kernels.Array[T]) {
+	if err := a.Free(); err != nil && s.broken == nil {
+		s.broken = err
+	}
+	*a = kernels.Array[T]{}
+}
+
+// matrix is columns on a trace domain, in row order.
+type matrix struct {
+	s         *session
+	values    kernels.Array[field.Element]
+	columns   int
+	logHeight int
+}
+
+// Free implements prover.Matrix.
+func (m *matrix) Free() { give(m.s, &m.values) }
+
+func (s *session) newMatrix(r region, columns, logHeight int) (*matrix, error) {
+	values, err := take[field.Element](s, r, columns<<logHeight)
+	return &matrix{s, values, columns, logHeight}, err
+}
+
+// elements are the values in staging memory.
+func elements(b []byte) []field.Element {
+	return unsafe.Slice((*field.Element)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/formats.ElementBytes)
+}
+
+// Trace implements prover.Session: rows are written to one half of the staging memory while the other half is on its way to the device.
+func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (_ prover.Matrix, err error) {
+	defer s.explain(&err, "trace of %s, 2^%d rows of %d columns", t.Name, t.LogHeight, t.Columns(verifier.Main))
+	m, err := s.newMatrix(passing, t.Columns(verifier.Main), t.LogHeight)
+	if err != nil {
+		return nil, err
+	}
+	sent := make(chan error, 1)
+	sent <- nil
+	height := 1 << t.LogHeight
+	rows := slotBytes / formats.ElementBytes / m.columns
+	rows = min(height, max(prover.RowAlign, rows/prover.RowAlign*prover.RowAlign))
+	for first, slot := 0, 0; first < height && err == nil; first, slot = first+rows, 1-slot {
+		var tile []field.Element
+		if tile, err = s.backend.slot(slot); err != nil {
+			break
+		}
+		n := min(rows, height-first)
+		tile = tile[:n*m.columns]
+		if err = writeTile(s.ctx, w, tile, n, first); err != nil {
+			break
+		}
+		if err = <-sent; err != nil {
+			sent <- nil
+			break
+		}
+		go func() { sent <- m.values.UploadTile(tile, n, first, height) }()
+	}
+	if last := <-sent; err == nil {
+		err = last
+	}
+	if err != nil {
+		m.Free()
+		return nil, err
+	}
+	return m, nil
+}
+
+// writeTile fills a tile, column-major, with the rows from first on, on all processors.
+func writeTile(ctx context.Context, w prover.TraceWriter, tile []field.Element, rows, first int) error {
+	workers := runtime.GOMAXPROCS(0)
+	grain := max(prover.RowAlign, min(1<<12, rows/(4*workers)/prover.RowAlign*prover.RowAlign))
+	var (
+		next   atomic.Int64
+		wait   sync.WaitGroup
+		once   sync.Once
+		failed error
+	)
+	work := func(from, to int) error {
+		part := make([][]field.Element, len(tile)/rows)
+		for c := range part {
+			part[c] = tile[c*rows+from : c*rows+to : c*rows+to]
+			clear(part[c])
+		}
+		if err := w.WriteRows(part, first+from); err != nil {
+			return err
+		}
+		for c := range part {
+			for r, v := range part[c] {
+				if v >= field.Modulus {
+					return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", c, first+from+r, uint64(v))
+				}
+			}
+		}
+		return ctx.Err()
+	}
+	for range min(workers, (rows+grain-1)/grain) {
+		wait.Go(func() {
+			for {
+				from := int(next.Add(int64(grain))) - grain
+				if from >= rows {
+					return
+				}
+				if err := work(from, min(from+grain, rows)); err != nil {
+					once.Do(func() { failed = err })
+					next.Store(int64(rows))
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return failed
+}
+
+// Fixed implements prover.Session.
+func (s *session) Fixed(columns [][]field.Element) (_ prover.Matrix, err error) {
+	log := log2(len(columns[0]))
+	defer s.explain(&err, "upload of %d fixed columns of 2^%d rows", len(columns), log)
+	m, err := s.newMatrix(lasting, len(columns), log)
+	for i := 0; i < len(columns) && err == nil; i++ {
+		var to kernels.Array[field.Element]
+		if to, err = m.values.Slice(i<<log, (i+1)<<log); err == nil {
+			err = to.Upload(columns[i])
+		}
+	}
+	return m, err
+}
+
+func log2(n int) (log int) {
+	for 1<<log < n {
+		log++
+	}
+	return log
+}
+
+// commitment is extended matrices and their tree.
+type commitment struct {
+	s        *session
+	matrices []matrix // extended
+	levels   [][]int  // per tree level, the matrices in it
+	tree     *tree
+}
+
+// Commit implements prover.Session.
+func (s *session) Commit(t *merkle.Tree, traces []prover.Matrix) (prover.Commitment, error) {
+	return s.commit(t, traces, s.device.Extend)
+}
+
+// CommitSlices implements prover.Session.
+func (s *session) CommitSlices(t *merkle.Tree, slices []prover.Matrix) (prover.Commitment, error) {
+	return s.commit(t, slices, s.device.ExtendCoefficients)
+}
+
+func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(out, in kernels.Array[field.Element], columns, logHeight, logBlowup int) error) (_ prover.Commitment, err error) {
+	defer s.explain(&err, "commitment to %d matrices, the tallest of 2^%d extended rows", len(in), t.LogRows())
+	c := &commitment{s: s, levels: make([][]int, len(t.Levels))}
+	defer func() {
+		if err != nil {
+			c.Free()
+		}
+	}()
+	for i, handle := range in {
+		m := handle.(*matrix)
+		for l := range t.Levels {
+			if t.Levels[l].LogRows == m.logHeight+s.logBlowup {
+				c.levels[l] = append(c.levels[l], i)
+			}
+		}
+		extended, err := s.newMatrix(lasting, m.columns, m.logHeight+s.logBlowup)
+		if err != nil {
+			return nil, err
+		}
+		c.matrices = append(c.matrices, *extended)
+		if err := extend(extended.values, m.values, m.columns, m.logHeight, s.logBlowup); err != nil {
+			return nil, err
+		}
+	}
+	c.tree, err = s.hash(t, 1, c.columns)
+	return c, err
+}
+
+// columns lists the columns of a tree level.
+func (c *commitment) columns(level int) (list kernels.Columns, err error) {
+	for _, i := range c.levels[level] {
+		m := &c.matrices[i]
+		if list, err = list.Add(m.values, m.columns, 1<<m.logHeight); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Root implements prover.Commitment.
+func (c *commitment) Root() formats.Digest { return c.tree.root }
+
+// Open implements prover.Commitment.
+func (c *commitment) Open(indices []uint32) (o formats.Opening, err error) {
+	s, shape := c.s, c.tree.shape
+	defer s.explain(&err, "opening of %d rows of a tree of 2^%d", len(indices), shape.LogRows())
+	for l := range shape.Levels {
+		columns, err := c.columns(l)
+		if err != nil {
+			return o, err
+		}
+		var rows []uint64
+		for _, i := range merkle.Distinct(indices, shape.LogRows()-shape.Levels[l].LogRows) {
+			rows = append(rows, uint64(i))
+		}
+		if o.Rows, err = s.gather(o.Rows, columns, rows, 1); err != nil {
+			return o, err
+		}
+	}
+	o.Siblings, err = c.tree.siblings(indices)
+	return o, err
+}
+
+// gather appends the values of columns at some rows.
+func (s *session) gather(to formats.Elements, columns kernels.Columns, rows []uint64, stride int) (formats.Elements, error) {
+	list, err := upload(s, []uint64(columns))
+	if err != nil {
+		return to, err
+	}
+	defer give(s, &list)
+	values, err := s.device.Gather(list, rows, stride)
+	for _, v := range values {
+		to = to.Append(v)
+	}
+	return to, err
+}
+
+// Free implements prover.Commitment.
+func (c *commitment) Free() {
+	for i := range c.matrices {
+		c.matrices[i].Free()
+	}
+	if c.tree != nil {
+		c.tree.free()
+	}
+}
+
+// tree holds the nodes of a Merkle tree: level k's 2^k digests from place 2^k on.
+type tree struct {
+	s     *session
+	shape *merkle.Tree
+	nodes kernels.Array[formats.Digest]
+	root  formats.Digest
+}
+
+func (t *tree) free() { give(t.s, &t.nodes) }
+
+// hash makes a tree: columns lists the columns of a level, whose row i is at i·stride of each.
+func (s *session) hash(shape *merkle.Tree, stride int, columns func(level int) (kernels.Columns, error)) (_ *tree, err error) {
+	t := &tree{s: s, shape: shape}
+	entering := map[int]kernels.Array[formats.Digest]{}
+	defer func() {
+		for _, a := range entering {
+			give(s, &a)
+		}
+		if err != nil {
+			t.free()
+		}
+	}()
+	if t.nodes, err = take[formats.Digest](s, lasting, 2<<shape.LogRows()); err != nil {
+		return nil, err
+	}
+	for l := range shape.Levels {
+		level := &shape.Levels[l]
+		out, err := t.nodes.Slice(1<<level.LogRows, 2<<level.LogRows)
+		if err == nil && l > 0 {
+			out, err = take[formats.Digest](s, passing, 1<<level.LogRows)
+			entering[level.LogRows] = out
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.leaves(out, level, stride, columns, l); err != nil {
+			return nil, err
+		}
+	}
+	if err = s.device.Tree(t.nodes, shape.LogRows(), entering); err != nil {
+		return nil, err
+	}
+	top, err := t.nodes.Slice(1, 2)
+	if err != nil {
+		return nil, err
+	}
+	root := make([]formats.Digest, 1)
+	err = top.Download(root)
+	t.root = root[0]
+	return t, err
+}
+
+func (s *session) leaves(out kernels.Array[formats.Digest], level *merkle.Level, stride int, columns func(level int) (kernels.Columns, error), l int) error {
+	list, err := columns(l)
+	if err != nil {
+		return err
+	}
+	on, err := upload(s, []uint64(list))
+	if err != nil {
+		return err
+	}
+	defer give(s, &on)
+	return s.device.Leaves(out, on, 1<<level.LogRows, stride, level.Shape())
+}
+
+// siblings returns the digests of a multiproof.
+func (t *tree) siblings(indices []uint32) ([]byte, error) {
+	var places []uint64
+	t.shape.VisitSiblings(indices, func(log int, index uint32) { places = append(places, 1<<log+uint64(index)) })
+	digests, err := t.s.device.GatherDigests(t.nodes, places)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(digests)*formats.DigestBytes)
+	for i := range digests {
+		out = append(out, digests[i][:]...)
+	}
+	return out, nil
+}
