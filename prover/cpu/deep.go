@@ -187,42 +187,47 @@ func (s *session) Deep(logHeight int, points []prover.DeepPoint) (prover.Codewor
 	const grain = 1 << 10
 	domain := newPoints(log, field.Shift, true, grain)
 	type scratch struct {
-		x                [grain]field.Element
-		inverses, prefix [grain / vector.Block]vector.Ext
-		sums, quotients  vector.Ext
+		x               [grain]field.Element
+		inverses        [][grain / vector.Block]vector.Ext // of z - x, for each point
+		prefix          [grain / vector.Block]vector.Ext
+		sums, quotients vector.Ext
 	}
 	machines := make([]*scratch, maxWorkers)
 	err = parallel(s.ctx, size, grain, func(worker, first, last int) error {
 		if machines[worker] == nil {
-			machines[worker] = &scratch{}
+			machines[worker] = &scratch{inverses: make([][grain / vector.Block]vector.Ext, len(points))}
 		}
 		m := machines[worker]
 		x := m.x[:last-first]
 		domain.fill(x, first)
 		count := min(len(x), vector.Block)
-		inverses := m.inverses[:len(x)/count]
+		blocks := len(x) / count
 		for k := range points {
-			p := &points[k]
+			inverses := m.inverses[k][:blocks]
 			for b := range inverses {
-				difference(&inverses[b], p.Z, x[b*count:(b+1)*count])
+				difference(&inverses[b], points[k].Z, x[b*count:(b+1)*count])
 			}
 			if !vector.InverseExt(inverses, m.prefix[:], count) {
 				return errPoint
 			}
-			for b := range inverses {
-				from := first + b*count
+		}
+		// All points of a block, whose columns are then in the second-level cache.
+		for b := range blocks {
+			from := first + b*count
+			m.sums.Fill(field.Ext{}, count)
+			for k := range points {
 				// (Claimed - Σ)/(z - x) = (Σ - Claimed)/(x - z)
-				m.quotients.Fill(p.Claimed, count)
-				m.sums.Fill(field.Ext{}, count)
-				vector.Combine(m.sums.Planes(count), combinations[k].factors, combinations[k].columns, from)
-				vector.SubExt(&m.quotients, &m.quotients, &m.sums, count)
+				q := &m.quotients
+				q.Fill(field.SubExt(field.Ext{}, points[k].Claimed), count)
+				vector.Combine(q.Planes(count), combinations[k].factors, combinations[k].columns, from)
 				for c, pin := range pins[k] {
-					vector.Sub(m.quotients[c][:count], m.quotients[c][:], pin[from:])
+					vector.Add(q[c][:count], q[c][:], pin[from:])
 				}
-				vector.MulExt(&m.quotients, &m.quotients, &inverses[b], count)
-				for r := range count {
-					word[from+r] = field.AddExt(word[from+r], m.quotients.At(r))
-				}
+				vector.MulExt(q, q, &m.inverses[k][b], count)
+				vector.SubExt(&m.sums, &m.sums, q, count)
+			}
+			for r := range count {
+				word[from+r] = m.sums.At(r)
 			}
 		}
 		return nil

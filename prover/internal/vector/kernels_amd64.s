@@ -154,7 +154,7 @@ loop:
 	RET
 
 // func combineAVX512(out0 *uint64, out1 *uint64, out2 *uint64, columns **uint64, width int, table *uint64, offset int, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·combineAVX512(SB), NOSPLIT, $0-64
 	MOVQ         $0x00000000ffffffff, AX
 	VPBROADCASTQ AX, Z0
@@ -188,6 +188,7 @@ columns:
 	MOVQ          (R11), R14
 	ADDQ          R8, R14
 	VMOVDQU64     (R14)(R10*8), Z10
+	PREFETCHT0    512(R14)(R10*8)
 	VPMULUDQ.BCST (R12), Z10, Z11
 	VPADDQ        Z11, Z1, Z1
 	VPMULUDQ.BCST 8(R12), Z10, Z11
@@ -2894,7 +2895,7 @@ loop:
 	RET
 
 // func combineAVX2(out0 *uint64, out1 *uint64, out2 *uint64, columns **uint64, width int, table *uint64, offset int, n int)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·combineAVX2(SB), NOSPLIT, $0-64
 	MOVQ         $0x00000000ffffffff, AX
 	MOVQ         AX, X0
@@ -2933,6 +2934,7 @@ columns:
 	MOVQ         (R11), R14
 	ADDQ         R8, R14
 	VMOVDQU      (R14)(R10*8), Y12
+	PREFETCHT0   512(R14)(R10*8)
 	VPBROADCASTQ (R12), Y13
 	VPMULUDQ     Y13, Y12, Y13
 	VPADDQ       Y13, Y3, Y3

@@ -59,6 +59,7 @@ func (v *isa) combine() {
 		MOVQ(Mem{Base: column}, p)
 		ADDQ(offset, p)
 		x := v.load(at(p, i))
+		PREFETCHT0(at(p, i).Offset(512)) // the next block of 64 rows: there are more columns than the processor follows
 		for half := range 2 {
 			if half == 1 {
 				x = v.upper(x)
