@@ -20,7 +20,7 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 	for i := range claims {
 		c := &claims[i]
 		place := "claim " + strconv.Itoa(i)
-		if int(c.Entry) >= len(key.Entries) {
+		if uint64(c.Entry) >= uint64(len(key.Entries)) {
 			e := rejected("P-6", place, "the entry does not exist").Mismatch(uint64(len(key.Entries)), uint64(c.Entry))
 			e.Expected = "less than " + e.Expected
 			return e

@@ -126,7 +126,7 @@ func checkEntries(k *Key, raw *formats.Key, _ []hash.Suite) error {
 	for i := range raw.Entries {
 		e := &raw.Entries[i]
 		place := "entry " + strconv.Quote(e.Name)
-		if int(e.Channel) >= len(raw.Channels) {
+		if uint64(e.Channel) >= uint64(len(raw.Channels)) {
 			return (&Error{Class: formats.Invalid, Check: "K-6", Place: place, What: "the channel does not exist"}).Mismatch(uint64(len(raw.Channels)), uint64(e.Channel))
 		}
 		if used[e.Channel] {

@@ -25,7 +25,6 @@ type Report struct {
 type ShardReport struct {
 	Tables []Table
 	Layers int // FRI layers
-	Points int // distinct query points
 }
 
 // Sizes are the bytes of a proof by part. Their sum is Total, CBOR heads being counted in Rest.
@@ -80,7 +79,7 @@ func Hex(d formats.Digest) string {
 
 // ClaimText renders a claim as "entry(arguments) = results", with the names and types of the entry.
 func (k *Key) ClaimText(c *formats.Claim) string {
-	if int(c.Entry) >= len(k.Entries) {
+	if uint64(c.Entry) >= uint64(len(k.Entries)) {
 		return "an unknown entry"
 	}
 	e := &k.Entries[c.Entry]

@@ -84,16 +84,17 @@ type Shape struct {
 
 // NewShape derives the shape of a shard from checked tables, at least one.
 func NewShape(key *Key, tables []Table) *Shape {
+	// A table takes 3 bytes of a proof, so what is kept of it is counted before it is made.
 	s := &Shape{Tables: tables}
-	var heights []int
+	heights := make([]int, len(tables))
 	for i := range tables {
-		heights = append(heights, tables[i].LogHeight)
+		heights[i] = tables[i].LogHeight
 		if tables[i].FixedColumns() > 0 {
 			s.addTree(key, Fixed, []int{i})
 		}
 	}
 	for _, k := range []Kind{Main, Aux, Quotient} {
-		var in []int
+		in := make([]int, 0, len(tables))
 		for i := range tables {
 			if tables[i].Columns(k) > 0 {
 				in = append(in, i)
@@ -109,25 +110,20 @@ func NewShape(key *Key, tables []Table) *Shape {
 }
 
 func (s *Shape) addTree(key *Key, kind Kind, tables []int) {
-	t := Tree{Kind: kind, Tables: tables}
-	var matrices []merkle.Matrix
-	for _, i := range tables {
-		matrices = append(matrices, merkle.Matrix{LogRows: s.Tables[i].LogHeight + key.Profile.LogBlowup, Width: s.Tables[i].Columns(kind)})
+	t := Tree{Kind: kind, Tables: tables, places: make([]place, 0, len(tables))}
+	matrices := make([]merkle.Matrix, len(tables))
+	for k, i := range tables {
+		matrices[k] = merkle.Matrix{LogRows: s.Tables[i].LogHeight + key.Profile.LogBlowup, Width: s.Tables[i].Columns(kind)}
 	}
 	t.Tree = merkle.NewTree(key.Suite, matrices)
-	for i, m := range matrices {
-		p := place{}
+	offsets := make([]int, len(t.Levels)) // bytes of each level's row so far
+	for _, m := range matrices {
 		for l := range t.Levels {
 			if t.Levels[l].LogRows == m.LogRows {
-				p.level = l
+				t.places = append(t.places, place{l, offsets[l]})
+				offsets[l] += m.Width * formats.ElementBytes
 			}
 		}
-		for _, before := range matrices[:i] {
-			if before.LogRows == m.LogRows {
-				p.offset += before.Width * formats.ElementBytes
-			}
-		}
-		t.places = append(t.places, p)
 	}
 	s.Trees = append(s.Trees, t)
 }
@@ -171,7 +167,7 @@ func CheckTables(key *Key, shard int, raw []formats.Table) ([]Table, error) {
 	tables := make([]Table, len(raw))
 	for i, t := range raw {
 		place := place + ", table " + strconv.Itoa(i)
-		if int(t.Circuit) >= len(key.Circuits) {
+		if uint64(t.Circuit) >= uint64(len(key.Circuits)) {
 			e := rejected("P-12", place, "the circuit does not exist").Mismatch(uint64(len(key.Circuits)), uint64(t.Circuit))
 			e.Expected = "less than " + e.Expected
 			return nil, e
@@ -223,7 +219,7 @@ const modulus uint64 = formats.Modulus
 func Security(shapes []*Shape, claims int) security.Shape {
 	s := security.Shape{Claims: claims}
 	for _, shape := range shapes {
-		var tables []security.Table
+		tables := make([]security.Table, 0, len(shape.Tables))
 		for i := range shape.Tables {
 			t := &shape.Tables[i]
 			points := 1

@@ -131,7 +131,7 @@ func (s *session) Deep(logHeight int, points []prover.DeepPoint) (prover.Codewor
 		products []field.Ext
 	}
 	const grain = 1 << 9
-	machines := make([]*scratch, workerCount())
+	machines := make([]*scratch, maxWorkers)
 	err = parallel(s.ctx, size, grain, func(worker, first, last int) error {
 		m := machines[worker]
 		if m == nil {

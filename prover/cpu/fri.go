@@ -126,14 +126,14 @@ func (s *session) Grind(state formats.Digest, bits int) (uint64, error) {
 	if bits == 0 {
 		return 0, nil
 	}
-	const grain = 1 << 12
+	const span, grain = 1 << 30, 1 << 12
 	var (
 		mu   sync.Mutex
 		best = ^uint64(0)
 	)
 	stop := errors.New("found")
-	for base := uint64(0); ; base += 1 << 40 {
-		err := parallel(s.ctx, 1<<40, grain, func(_, first, last int) error {
+	for base := uint64(0); ; base += span {
+		err := parallel(s.ctx, span, grain, func(_, first, last int) error {
 			for n := base + uint64(first); n < base+uint64(last); n++ {
 				if s.suite.Grind(&state, n)<<(64-bits) == 0 {
 					mu.Lock()
@@ -144,11 +144,11 @@ func (s *session) Grind(state formats.Digest, bits int) (uint64, error) {
 			}
 			return nil
 		})
+		if cancelled := s.ctx.Err(); cancelled != nil { // a lower range may have been left out
+			return 0, cancelled
+		}
 		if err == stop {
 			return best, nil
-		}
-		if err != nil {
-			return 0, err
 		}
 	}
 }

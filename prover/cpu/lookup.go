@@ -39,10 +39,14 @@ func (f *fractions) evaluate(p *program, m *machine, g air.Group, ch *logup.Chal
 			}
 		}
 		mult := p.node(m, l.Multiplicity)[:n]
+		add := field.SubExt
+		if l.Push {
+			add = field.AddExt
+		}
 		if i == g.First {
 			for r := range message {
 				f.denominator[r] = message[r]
-				f.numerator[r] = logup.Signed(field.Ext{}, field.FromBase(mult[r]), l)
+				f.numerator[r] = add(field.Ext{}, field.FromBase(mult[r]))
 			}
 			continue
 		}
@@ -52,7 +56,7 @@ func (f *fractions) evaluate(p *program, m *machine, g air.Group, ch *logup.Chal
 			if !one {
 				term = field.ScaleExt(term, mult[r])
 			}
-			f.numerator[r] = logup.Signed(field.MulExt(f.numerator[r], message[r]), term, l)
+			f.numerator[r] = add(field.MulExt(f.numerator[r], message[r]), term)
 			f.denominator[r] = field.MulExt(f.denominator[r], message[r])
 		}
 	}

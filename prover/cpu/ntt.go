@@ -157,19 +157,13 @@ func newCosets(a *arena, logHeight, logBlowup int) (*cosets, error) {
 	return &cosets{logHeight, logBlowup, scale, roots(logHeight)}, nil
 }
 
-// extend writes the extension of a polynomial with coefficients coeff·factor into out.
-func (c *cosets) extend(out, coeff []field.Element, factor field.Element) {
+// extend writes the extension of the polynomial with these coefficients into out.
+func (c *cosets) extend(out, coeff []field.Element) {
 	n := len(coeff)
 	for s := range 1 << c.logBlowup {
 		slab, scale := out[s*n:(s+1)*n], c.scale[s*n:(s+1)*n]
-		if factor == 1 {
-			for i, v := range coeff {
-				slab[i] = field.Mul(v, scale[i])
-			}
-		} else {
-			for i, v := range coeff {
-				slab[i] = field.Mul(field.Mul(v, factor), scale[i])
-			}
+		for i, v := range coeff {
+			slab[i] = field.MulLazy(field.Lazy(v), field.Lazy(scale[i])).Canonical()
 		}
 		forward(slab, c.table.forward, 1)
 	}
@@ -179,5 +173,9 @@ func (c *cosets) extend(out, coeff []field.Element, factor field.Element) {
 func (c *cosets) extendTrace(out, trace, scratch []field.Element) {
 	bitReverse(scratch, trace, c.logHeight)
 	inverse(scratch, c.table.inverse, 1)
-	c.extend(out, scratch, field.InverseOfTwoPower(c.logHeight))
+	factor := field.InverseOfTwoPower(c.logHeight)
+	for i, v := range scratch {
+		scratch[i] = field.Mul(v, factor)
+	}
+	c.extend(out, scratch)
 }

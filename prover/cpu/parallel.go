@@ -10,7 +10,7 @@ import (
 // parallel calls f for consecutive ranges of at most grain that cover 0 to n, on all processors, and returns the first error, or the context's. Work is
 // handed out in order; what each range computes must not depend on who computes it.
 func parallel(ctx context.Context, n, grain int, f func(worker, first, last int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
+	workers := min(runtime.GOMAXPROCS(0), maxWorkers, (n+grain-1)/grain)
 	var (
 		next  atomic.Int64
 		wait  sync.WaitGroup
@@ -43,5 +43,6 @@ func parallel(ctx context.Context, n, grain int, f func(worker, first, last int)
 	return first
 }
 
-// workerCount bounds the worker numbers that parallel hands out.
-func workerCount() int { return runtime.GOMAXPROCS(0) }
+// maxWorkers bounds the worker numbers that parallel hands out. It is a constant because GOMAXPROCS is none: since Go 1.25 the runtime itself follows the
+// limits of a container, also between a caller's sizing of its scratch and the call of parallel.
+const maxWorkers = 1 << 10

@@ -61,7 +61,7 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 		}
 		defer release(a, j.out[c])
 	}
-	machines := make([]*quotientMachine, workerCount())
+	machines := make([]*quotientMachine, maxWorkers)
 	grain := min(rows, n)
 	err = parallel(ctx, n<<log, grain, func(worker, first, last int) error {
 		if machines[worker] == nil {
@@ -85,7 +85,7 @@ type quotientMachine struct {
 	*machine
 	fractions
 	folded, step [rows]field.Ext
-	x, d, s      [rows]field.Element
+	x, scratch   [rows]field.Element
 	selectors    [3][rows]field.Element
 }
 
@@ -196,7 +196,7 @@ func (j *quotientJob) selectors(m *quotientMachine, src *cosetSource, x []field.
 			}
 			out[r] = field.Sub(v, 1)
 		}
-		if !field.BatchInverse(out, m.s[:]) {
+		if !field.BatchInverse(out, m.scratch[:]) {
 			return errors.New("a coset meets the trace domain")
 		}
 		for r := range out {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
@@ -73,7 +74,7 @@ func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (prover.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	grain := max(prover.RowAlign, min(1<<12, height/(4*workerCount())/prover.RowAlign*prover.RowAlign))
+	grain := max(prover.RowAlign, min(1<<12, height/(4*runtime.GOMAXPROCS(0))/prover.RowAlign*prover.RowAlign))
 	err = parallel(s.ctx, height, grain, func(_, first, last int) error {
 		if err := w.WriteRows(m.columns, first, last); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (s *session) Commit(t *merkle.Tree, traces []prover.Matrix) (prover.Commitm
 
 // CommitSlices implements prover.Session.
 func (s *session) CommitSlices(t *merkle.Tree, slices []prover.Matrix) (prover.Commitment, error) {
-	return s.commit(t, slices, func(c *cosets, out, in, _ []field.Element) { c.extend(out, in, 1) })
+	return s.commit(t, slices, func(c *cosets, out, in, _ []field.Element) { c.extend(out, in) })
 }
 
 func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cosets, out, in, scratch []field.Element)) (prover.Commitment, error) {
@@ -151,7 +152,7 @@ func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cose
 		}
 		extended := make([][]field.Element, len(m.columns))
 		c.matrices = append(c.matrices, extended)
-		scratch := make([][]field.Element, workerCount())
+		scratch := make([][]field.Element, maxWorkers)
 		err = parallel(s.ctx, len(m.columns), 1, func(worker, column, _ int) error {
 			if scratch[worker] == nil {
 				scratch[worker] = make([]field.Element, n)
@@ -288,7 +289,7 @@ func (s *session) Lookups(t *verifier.Table, fixed, main prover.Matrix, ch *logu
 		fractions
 		numerators, denominators, products []field.Ext
 	}
-	machines := make([]*scratch, workerCount())
+	machines := make([]*scratch, maxWorkers)
 	const grain = 1 << 10
 	totals := make([]field.Ext, (n+grain-1)/grain)
 	set := func(group, row int, v field.Ext) {

@@ -66,7 +66,6 @@ func log2(n int) int {
 // cosetSource reads a block of points of extended columns, inside one slab.
 type cosetSource struct {
 	main, fixed [][]field.Element // extended
-	periodic    [][]field.Element // per periodic column, its values on the quotient domain, of period periods[i] in natural exponent order
 	next        []uint32          // position of the next row within a slab
 	slab, first int               // the slab's offset, and the block's first point within it
 	selectors   [3][]field.Element

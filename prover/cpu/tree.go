@@ -37,7 +37,7 @@ func hashTree(ctx context.Context, a *arena, suite hash.Suite, shape *merkle.Tre
 			l = &shape.Levels[level]
 		}
 		at := level
-		buffers := make([][]byte, workerCount())
+		buffers := make([][]byte, maxWorkers)
 		err = parallel(ctx, len(digests), hashGrain, func(worker, first, last int) error {
 			if l != nil {
 				buffers[worker] = write(buffers[worker][:0], at, first, last)
@@ -75,8 +75,9 @@ const hashGrain = 64
 func (t *tree) root() formats.Digest { return t.levels[0][0] }
 
 func (t *tree) free(a *arena) {
-	for _, l := range t.levels {
+	for i, l := range t.levels {
 		release(a, l)
+		t.levels[i] = nil // another buffer may take its place
 	}
 }
 

@@ -29,6 +29,26 @@ type Plan [][]int
 //
 // Files of more than MaxBytes are a *formats.Error of class Limit; no file, or a plan that does not hold them, one of class Invalid.
 func Witness(files [][]byte, plan Plan, minLogHeight int) (*prover.Witness, error) {
+	return witness(files, minLogHeight, func(t *tree) ([][]table, error) {
+		if plan == nil {
+			return t.spread(1, minLogHeight), nil
+		}
+		return t.arrange(plan, minLogHeight)
+	})
+}
+
+// WitnessOver is Witness with so many shards, whose tables of the circuit compress have the same heights. A number that is not 1 to formats.MaxShards is a
+// *formats.Error of class Invalid.
+func WitnessOver(files [][]byte, shards, minLogHeight int) (*prover.Witness, error) {
+	if shards < 1 || shards > formats.MaxShards {
+		e := (&formats.Error{Class: formats.Invalid, Place: "shards", What: "the number of shards is out of range"}).Mismatch(1, uint64(max(shards, 0)))
+		e.Expected = "1 to " + strconv.Itoa(formats.MaxShards)
+		return nil, e
+	}
+	return witness(files, minLogHeight, func(t *tree) ([][]table, error) { return t.spread(shards, minLogHeight), nil })
+}
+
+func witness(files [][]byte, minLogHeight int, arrange func(*tree) ([][]table, error)) (*prover.Witness, error) {
 	if len(files) == 0 {
 		return nil, &formats.Error{Class: formats.Invalid, Place: Name, What: "there is no file to claim the digest of"}
 	}
@@ -50,7 +70,7 @@ func Witness(files [][]byte, plan Plan, minLogHeight int) (*prover.Witness, erro
 		n := uint64(len(f))
 		claims[i].Results = claims[i].Results.Append(n & (1<<32 - 1)).Append(n >> 32)
 	}
-	tables, err := t.arrange(plan, minLogHeight)
+	tables, err := arrange(&t)
 	if err != nil {
 		return nil, err
 	}
@@ -126,31 +146,37 @@ var padding = compression{
 	length: blake3.BlockSize, flags: blake3.ChunkStart | blake3.ChunkEnd,
 }
 
-// arrange shares the compressions out among the tables of a plan, or of the default one.
+// least is the smallest log height of a table of the circuit compress.
+func least(minLogHeight int) int { return max(minLogHeight, bits.Len(rowsPerCompression-1)) }
+
+// arrange shares the compressions out among the tables of a plan.
 func (t *tree) arrange(plan Plan, minLogHeight int) ([][]table, error) {
-	least := max(minLogHeight, bits.Len(rowsPerCompression-1))
-	if plan != nil {
-		for i, heights := range plan {
-			if len(heights) == 0 || slices.Min(heights) < least || slices.Max(heights) > formats.MaxLogHeight {
-				return nil, &formats.Error{
-					Class: formats.Invalid, Place: "plan, shard " + strconv.Itoa(i), What: "the tables are out of range",
-					Expected: "some, with log heights from " + strconv.Itoa(least) + " to " + strconv.Itoa(formats.MaxLogHeight),
-				}
-			}
-		}
-		tables, left := t.pack(plan)
-		if left > 0 || len(plan) == 0 {
+	least := least(minLogHeight)
+	for i, heights := range plan {
+		if len(heights) == 0 || slices.Min(heights) < least || slices.Max(heights) > formats.MaxLogHeight {
 			return nil, &formats.Error{
-				Class: formats.Invalid, Place: "plan", What: "the files do not fit the plan's tables",
-				Got: strconv.Itoa(left) + " compressions without a place", Next: "plan more rows: chunks are not cut",
+				Class: formats.Invalid, Place: "plan, shard " + strconv.Itoa(i), What: "the tables are out of range",
+				Expected: "some, with log heights from " + strconv.Itoa(least) + " to " + strconv.Itoa(formats.MaxLogHeight),
 			}
 		}
-		return tables, nil
 	}
+	tables, left := t.pack(plan)
+	if left > 0 || len(plan) == 0 {
+		return nil, &formats.Error{
+			Class: formats.Invalid, Place: "plan", What: "the files do not fit the plan's tables",
+			Got: strconv.Itoa(left) + " compressions without a place", Next: "plan more rows: chunks are not cut",
+		}
+	}
+	return tables, nil
+}
+
+// spread shares the compressions out among shards of the same default tables.
+func (t *tree) spread(shards, minLogHeight int) [][]table {
 	for need := len(t.chunks) + len(t.parents); ; {
-		tables, left := t.pack(Plan{defaultHeights(need, least)})
+		each := (need + shards - 1) / shards
+		tables, left := t.pack(slices.Repeat(Plan{defaultHeights(each, least(minLogHeight))}, shards))
 		if left == 0 {
-			return tables, nil
+			return tables
 		}
 		need += left
 	}

@@ -63,7 +63,7 @@ func (s *System) Entry(name string, ch Channel, args, results []formats.Value) {
 
 // Circuit adds a circuit.
 func (s *System) Circuit(name string) *Builder {
-	b := &Builder{system: s, Circuit: formats.Circuit{Name: name}, nodes: map[formats.Node]uint32{}}
+	b := &Builder{system: s, Circuit: formats.Circuit{Name: name}, nodes: map[formats.Node]uint32{}, next: map[uint32]Expr{}}
 	s.Circuits = append(s.Circuits, b)
 	return b
 }
@@ -77,6 +77,7 @@ type Builder struct {
 
 	system *System
 	nodes  map[formats.Node]uint32
+	next   map[uint32]Expr // of the nodes that were read in the next row
 }
 
 // Expr is a polynomial in the columns of a row and of the next row. The zero value belongs to no circuit and is refused wherever it is used.
@@ -167,6 +168,16 @@ func (x Expr) Next() Expr {
 	if x.b == nil {
 		return x
 	}
+	y, ok := x.b.next[x.id] // a shared node is moved once, however many paths lead to it
+	if !ok {
+		y = x.moved()
+		x.b.next[x.id] = y
+	}
+	return y
+}
+
+// moved is Next of a node that was not moved before.
+func (x Expr) moved() Expr {
 	n := x.b.Nodes[x.id]
 	switch n.Op {
 	case formats.OpConst:

@@ -219,7 +219,7 @@ func checkConstraints(c *Circuit, _ []formats.Channel, logBlowup, _ int) *format
 	}
 	for i, id := range c.Constraints {
 		place := ", constraint " + strconv.Itoa(i)
-		if int(id) >= len(c.Nodes) {
+		if uint64(id) >= uint64(len(c.Nodes)) {
 			e := invalid("K-8", place, "the constraint is no node").Mismatch(uint64(len(c.Nodes)), uint64(id))
 			e.Expected = "less than " + e.Expected
 			return e
@@ -243,7 +243,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 	for i := range c.Lookups {
 		l := &c.Lookups[i]
 		place := ", lookup " + strconv.Itoa(i)
-		if int(l.Channel) >= len(channels) {
+		if uint64(l.Channel) >= uint64(len(channels)) {
 			e := invalid("K-9", place, "the channel does not exist").Mismatch(uint64(len(channels)), uint64(l.Channel))
 			e.Expected = "less than " + e.Expected
 			return e
@@ -253,7 +253,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 				Mismatch(uint64(want), uint64(len(l.Args)))
 		}
 		for _, id := range append([]uint32{l.Multiplicity}, l.Args...) {
-			if int(id) >= len(c.Nodes) {
+			if uint64(id) >= uint64(len(c.Nodes)) {
 				e := invalid("K-9", place, "an argument is no node").Mismatch(uint64(len(c.Nodes)), uint64(id))
 				e.Expected = "less than " + e.Expected
 				return e
@@ -267,7 +267,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 			return e
 		}
 		c.Weights += l.Weight // at most 2^12 lookups of weight 2^32
-		if d := c.groupDegree(Group{i, i + 1}); !d.within(int(c.Degree)) {
+		if d := (fraction{}).with(c, l).constraint(); !d.within(int(c.Degree)) {
 			e := tooHigh(place, d, int(c.Degree))
 			e.Check = "K-9"
 			return e
@@ -277,30 +277,31 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 	return nil
 }
 
-// groupDegree is the degree of the constraint of a group of lookups (docs/protocol.md section 2).
-func (c *Circuit) groupDegree(g Group) Degree {
-	var product, numerator Degree
-	for i := g.First; i < g.End; i++ {
-		l := &c.Lookups[i]
-		var m Degree
-		for _, a := range l.Args {
-			m = m.max(c.degrees[a])
-		}
-		// The sum over i of mult_i times the other fingerprints, built up one lookup at a time.
-		numerator = numerator.plus(m).max(product.plus(c.degrees[l.Multiplicity]))
-		product = product.plus(m)
+// fraction is the degrees of the common fraction of some lookups: the product of their fingerprints, and the sum over i of mult_i times the others.
+type fraction struct{ product, numerator Degree }
+
+// with is the fraction of one lookup more.
+func (f fraction) with(c *Circuit, l *formats.Lookup) fraction {
+	var m Degree
+	for _, a := range l.Args {
+		m = m.max(c.degrees[a])
 	}
-	return product.plus(Degree{1, 0}).max(numerator)
+	return fraction{f.product.plus(m), f.numerator.plus(m).max(f.product.plus(c.degrees[l.Multiplicity]))}
 }
+
+// constraint is the degree of the constraint of a group with this fraction (docs/protocol.md section 2).
+func (f fraction) constraint() Degree { return f.product.plus(Degree{1, 0}).max(f.numerator) }
 
 // groups packs the lookups greedily in order.
 func (c *Circuit) groups() []Group {
 	var out []Group
+	var f fraction // of the last group
 	for i := range c.Lookups {
-		if n := len(out); n > 0 && c.groupDegree(Group{out[n-1].First, i + 1}).within(int(c.Degree)) {
-			out[n-1].End = i + 1
+		l := &c.Lookups[i]
+		if more := f.with(c, l); len(out) > 0 && more.constraint().within(int(c.Degree)) {
+			out[len(out)-1].End, f = i+1, more
 		} else {
-			out = append(out, Group{i, i + 1})
+			out, f = append(out, Group{i, i + 1}), fraction{}.with(c, l)
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ func Constraints(out []field.Ext, c *air.Circuit, ch *Challenges, nodes, acc []f
 			}
 			numerator = field.MulExt(numerator, m)
 			term := field.MulExt(denominator, nodes[l.Multiplicity])
-			numerator = Signed(numerator, term, l)
+			numerator = signed(numerator, term, l)
 			denominator = field.MulExt(denominator, m)
 		}
 		var step field.Ext
@@ -66,8 +66,8 @@ func Constraints(out []field.Ext, c *air.Circuit, ch *Challenges, nodes, acc []f
 	return out
 }
 
-// Signed is sum + term for a push and sum - term for a pull.
-func Signed(sum, term field.Ext, l *formats.Lookup) field.Ext {
+// signed is sum + term for a push and sum - term for a pull.
+func signed(sum, term field.Ext, l *formats.Lookup) field.Ext {
 	if l.Push {
 		return field.AddExt(sum, term)
 	}

@@ -32,8 +32,12 @@ type Matrix struct{ LogRows, Width int }
 // NewTree is the tree over the matrices in their order. There must be at least one; heights are at most 2^32 rows.
 func NewTree(suite hash.Suite, matrices []Matrix) *Tree {
 	t := &Tree{suite: suite}
+	var count [33]int
+	for _, m := range matrices {
+		count[m.LogRows]++
+	}
 	for log := 32; log >= 0; log-- {
-		l := Level{LogRows: log}
+		l := Level{LogRows: log, Widths: make([]int, 0, count[log])}
 		for _, m := range matrices {
 			if m.LogRows == log {
 				l.Widths = append(l.Widths, m.Width)
@@ -108,19 +112,20 @@ func search(sorted []uint32, v uint32) (int, bool) {
 	return lo, lo < len(sorted) && sorted[lo] == v
 }
 
-// RowBytes is the length of the rows of a multiproof for the indices, which are sorted, distinct and of the tallest height.
-func (t *Tree) RowBytes(indices []uint32) int {
-	n := 0
+// RowBytes is the length of the rows of a multiproof for the indices, which are sorted, distinct and of the tallest height. It may pass what an int holds on
+// 32-bit machines.
+func (t *Tree) RowBytes(indices []uint32) uint64 {
+	n := uint64(0)
 	for i := range t.Levels {
-		n += len(Distinct(indices, t.LogRows()-t.Levels[i].LogRows)) * t.Levels[i].bytes
+		n += uint64(len(Distinct(indices, t.LogRows()-t.Levels[i].LogRows))) * uint64(t.Levels[i].bytes)
 	}
 	return n
 }
 
 // Verify checks a multiproof for the sorted, distinct indices of the tallest height against the root.
 func (t *Tree) Verify(root *hash.Digest, indices []uint32, proof *formats.Opening) (*Opened, Failure) {
-	if want := t.RowBytes(indices); len(proof.Rows) != want {
-		return nil, Failure{RowBytes, uint64(want), uint64(len(proof.Rows))}
+	if want := t.RowBytes(indices); uint64(len(proof.Rows)) != want {
+		return nil, Failure{RowBytes, want, uint64(len(proof.Rows))}
 	}
 	o := &Opened{tree: t}
 	rest := []byte(proof.Rows)

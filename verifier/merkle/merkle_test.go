@@ -128,7 +128,7 @@ func TestAllSubsets(t *testing.T) {
 		top := tree.LogRows()
 		for _, indices := range subsets(top) {
 			proof := n.open(indices)
-			if got := tree.RowBytes(indices); got != len(proof.Rows) {
+			if got := tree.RowBytes(indices); got != uint64(len(proof.Rows)) {
 				t.Fatalf("%s %v: %d bytes of rows, want %d", name, indices, got, len(proof.Rows))
 			}
 			if got := tree.SiblingCount(indices); 32*got != len(proof.Siblings) {
@@ -273,7 +273,9 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-func resize(b []byte, n int) []byte { return append(append([]byte(nil), b...), make([]byte, 128)...)[:n] }
+func resize(b []byte, n int) []byte {
+	return append(append([]byte(nil), b...), make([]byte, 128)...)[:n]
+}
 
 // TestFlippedBytes changes each byte of rows, siblings and root: all lead to another root.
 func TestFlippedBytes(t *testing.T) {

@@ -136,7 +136,16 @@ func Check(p Profile, s Shape) error {
 		value, least int
 		most         int
 	}
-	bounds := []bound{
+	check := func(bounds ...bound) error {
+		for _, b := range bounds {
+			if b.value < b.least || b.value > b.most {
+				return Error(b.name + ": expected " + strconv.Itoa(b.least) + " to " + strconv.Itoa(b.most) +
+					", got " + strconv.Itoa(b.value))
+			}
+		}
+		return nil
+	}
+	err := check([]bound{
 		{"log blowup", p.LogBlowup, 1, TwoAdicity - 1},
 		{"queries", p.Queries, 1, maxCount},
 		{"grinding bits", p.GrindingBits, 0, 64},
@@ -145,13 +154,18 @@ func Check(p Profile, s Shape) error {
 		{"multiplicity", p.Multiplicity, 3, maxCount},
 		{"claims", s.Claims, 0, maxCount},
 		{"shards", len(s.Shards), 1, maxCount},
-	}
+	}...)
 	tables := 0
 	for _, shard := range s.Shards {
 		tables += len(shard)
-		bounds = append(bounds, bound{"tables of a shard", len(shard), 1, maxCount}, bound{"tables", tables, 1, maxCount})
+		if err == nil {
+			err = check(bound{"tables of a shard", len(shard), 1, maxCount}, bound{"tables", tables, 1, maxCount})
+		}
 		for _, t := range shard {
-			bounds = append(bounds,
+			if err != nil {
+				return err
+			}
+			err = check(
 				bound{"log height", t.LogHeight, 0, TwoAdicity - p.LogBlowup},
 				bound{"columns", t.Columns, 1, maxCount},
 				bound{"main columns", t.MainColumns, 1, maxCount},
@@ -162,13 +176,7 @@ func Check(p Profile, s Shape) error {
 				bound{"lookup width", t.LookupWidth, min(t.Lookups, 1), maxCount})
 		}
 	}
-	for _, b := range bounds {
-		if b.value < b.least || b.value > b.most {
-			return Error(b.name + ": expected " + strconv.Itoa(b.least) + " to " + strconv.Itoa(b.most) +
-				", got " + strconv.Itoa(b.value))
-		}
-	}
-	return nil
+	return err
 }
 
 // Terms returns the soundness terms of a proof of shape s under profile p in regime r, in the order of the protocol: pins,

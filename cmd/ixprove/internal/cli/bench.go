@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/prover/cpu"
+	"github.com/ixprove/ixprove/systems/blake3"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/security"
+)
+
+type benchResult struct {
+	Schema   string         `json:"schema"`
+	Hardware hardware       `json:"hardware"`
+	Program  *versionResult `json:"program"`
+	Runs     int            `json:"runs"`
+	Rows     []benchRow     `json:"measurements"`
+}
+
+type hardware struct {
+	CPU     string `json:"cpu"`
+	Cores   int    `json:"cores"`
+	Threads int    `json:"threads"`
+}
+
+// benchRow is a measurement: the median time of Work units of Unit.
+type benchRow struct {
+	Name     string        `json:"name"`
+	Shape    string        `json:"shape"`
+	MedianNs time.Duration `json:"median_ns"`
+	Work     float64       `json:"work"`
+	Unit     string        `json:"unit"`
+	Rate     float64       `json:"rate_per_second"`
+}
+
+func (r *benchResult) text(w io.Writer) {
+	fmt.Fprintf(w, "%s, %d cores, %d threads\nixprove %s, commit %s, %s %s\nmedians of %d runs\n\n", r.Hardware.CPU, r.Hardware.Cores, r.Hardware.Threads,
+		r.Program.Version, r.Program.Commit, r.Program.Go, r.Program.Platform, r.Runs)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "what\tshape\tmedian\trate\n")
+	for _, m := range r.Rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g %s/s\n", m.Name, m.Shape, timeText(m.MedianNs), m.Rate, m.Unit)
+	}
+	t.Flush()
+}
+
+// bench is a run of measurements.
+type bench struct {
+	t       *tool
+	out     *benchResult
+	profile security.Profile
+	sizes   []int
+}
+
+var benchmarks = []struct {
+	name string
+	run  func(*bench) error
+}{{"field", (*bench).field}, {"hash", (*bench).hash}, {"prove", (*bench).prove}, {"verify", (*bench).verify}}
+
+func prepareBench(f *pflag.FlagSet) action {
+	runs := f.Int("runs", 5, "measure this often and take the median")
+	profile := f.String("profile", defaultProfile, "security profile: "+profileNames())
+	sizes := f.StringSlice("size", []string{"1KiB", "64KiB"}, "sizes of the files whose BLAKE3 digests are proven")
+	return func(t *tool) (result, error) {
+		if *runs < 1 {
+			return nil, usageError("--runs", "the number is out of range", "at least 1", fmt.Sprint(*runs), "")
+		}
+		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0)}, Program: newVersion(), Runs: *runs}}
+		var err error
+		if b.profile, err = profileFlag(*profile); err != nil {
+			return nil, err
+		}
+		for _, text := range *sizes {
+			var s size
+			if err := s.Set(text); err != nil || s > blake3.MaxBytes {
+				return nil, usageError("--size", "this is no size of a file to prove", "such as 64KiB, at most "+bytesText(blake3.MaxBytes), text, "")
+			}
+			b.sizes = append(b.sizes, int(s))
+		}
+		what, known := cmp.Or(t.operand, "all"), false
+		var names []string
+		for _, m := range benchmarks {
+			names = append(names, m.name)
+			if what != "all" && what != m.name {
+				continue
+			}
+			known = true
+			if err := m.run(b); err != nil {
+				return nil, err
+			}
+		}
+		if !known {
+			return nil, usageError("command line", "there is no such measurement", "all, "+strings.Join(names, ", "), what, nearest(what, names))
+		}
+		return b.out, nil
+	}
+}
+
+// measure times f and adds a row.
+func (b *bench) measure(name, shape string, work float64, unit string, f func() error) error {
+	times := make([]time.Duration, b.out.Runs)
+	for i := range times {
+		if err := b.t.ctx.Err(); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := f(); err != nil {
+			return err
+		}
+		times[i] = time.Since(start)
+	}
+	slices.Sort(times)
+	median := max(1, (times[(len(times)-1)/2]+times[len(times)/2])/2)
+	b.out.Rows = append(b.out.Rows, benchRow{name, shape, median, work, unit, work / median.Seconds()})
+	return nil
+}
+
+// sink keeps results that nobody needs from being optimised away.
+var sink field.Ext
+
+func (b *bench) field() error {
+	const n = 1 << 20
+	err := b.measure("base multiplication", fmt.Sprintf("chain of %d, 1 thread", n), n, "mul", func() error {
+		x := field.Element(7)
+		for range n {
+			x = field.Mul(x, x+1)
+		}
+		sink = field.FromBase(x)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.measure("extension multiplication", fmt.Sprintf("chain of %d, 1 thread", n), n, "mul", func() error {
+		x := field.Ext{3, 5, 7}
+		for range n {
+			x = field.MulExt(x, x)
+		}
+		sink = x
+		return nil
+	})
+}
+
+func (b *bench) hash() error {
+	const nodes, rows, width = 1 << 16, 1 << 14, 128
+	suite := hash.Blake3{}
+	err := b.measure("tree node", fmt.Sprintf("chain of %d, 1 thread", nodes), nodes, "node", func() error {
+		var d formats.Digest
+		for range nodes {
+			d = suite.Node(&d, &d)
+		}
+		sink = field.FromBase(field.Element(d[0]))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	row := make([]byte, width*formats.ElementBytes)
+	shape := suite.Shape(10, []int{width})
+	return b.measure("tree leaf", fmt.Sprintf("%d rows of %d elements, 1 thread", rows, width), rows*width*formats.ElementBytes/1e6, "MB", func() error {
+		for i := range rows {
+			row[0] = byte(i)
+			d := suite.Leaf(&shape, row)
+			sink = field.FromBase(field.Element(d[0]))
+		}
+		return nil
+	})
+}
+
+// file is n bytes that are no pattern to a prover.
+func benchFile(n int) []byte {
+	out := make([]byte, n)
+	x := uint64(1)
+	for i := range out {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		out[i] = byte(x)
+	}
+	return out
+}
+
+// each calls f with a key and a witness for each file size.
+func (b *bench) each(f func(n int, key *prover.ProvingKey, w *prover.Witness, shape string) error) error {
+	key, err := prover.Keygen(b.t.ctx, blake3.System(), hash.Blake3{}, b.profile, cpu.Backend{})
+	if err != nil {
+		return err
+	}
+	for _, n := range b.sizes {
+		w, err := blake3.Witness([][]byte{benchFile(n)}, nil, b.profile.MinLogHeight)
+		if err != nil {
+			return err
+		}
+		shapes, err := prover.Shapes(key.Key, w)
+		if err != nil {
+			return err
+		}
+		if err := f(n, key, w, fmt.Sprintf("%s, %s: %s", bytesText(prover.Bytes(n)), b.profile.Name, shapeText(shapeObjects(shapes)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) prove() error {
+	return b.each(func(n int, key *prover.ProvingKey, w *prover.Witness, shape string) error {
+		return b.measure("prove blake3", shape, float64(n), "byte", func() error {
+			_, err := prover.Prove(b.t.ctx, key, w, prover.Options{Backend: cpu.Backend{}})
+			return err
+		})
+	})
+}
+
+func (b *bench) verify() error {
+	return b.each(func(n int, key *prover.ProvingKey, w *prover.Witness, shape string) error {
+		r, err := prover.Prove(b.t.ctx, key, w, prover.Options{Backend: cpu.Backend{}})
+		if err != nil {
+			return err
+		}
+		return b.measure("verify blake3", fmt.Sprintf("%s; proof of %d bytes", shape, len(r.Proof)), 1, "proof", func() error {
+			_, err := verifier.Verify(key.Key, r.Proof, verifier.Policy{Insecure: true})
+			return err
+		})
+	})
+}
+
+// cpuModel is the processor's name where the system tells it.
+func cpuModel() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return "unknown " + runtime.GOARCH
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if name, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown " + runtime.GOARCH
+}

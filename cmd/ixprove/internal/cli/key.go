@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/systems/keys"
+	"github.com/ixprove/ixprove/verifier"
+)
+
+// keyFlags are the ways to choose a verifying key.
+type keyFlags struct{ file, digest string }
+
+func (k *keyFlags) declare(f *pflag.FlagSet) {
+	f.StringVar(&k.file, "key", "", "verifying key `FILE`; the built-in systems' keys are known without it")
+	f.StringVar(&k.digest, "key-digest", "", "`HEX` digest that the key must have")
+}
+
+// choose finds the key to check a proof against: the caller's file, or a built-in key that the caller names or that the proof was made under. A proof never
+// brings its own.
+func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) {
+	want := proof
+	if k.digest != "" {
+		raw, err := hex.DecodeString(k.digest)
+		if err != nil || len(raw) != len(want) {
+			return nil, usageError("--key-digest", "this is no digest", "64 hexadecimal digits", strconv.Quote(k.digest), "")
+		}
+		want = formats.Digest(raw)
+	}
+	if k.file == "" {
+		_, data, ok := keys.Find(want)
+		if !ok {
+			return nil, &formats.Error{Class: formats.Incompatible, Place: "key", What: "the key is none of the built-in systems'",
+				Expected: "a built-in key, or --key FILE", Got: verifier.Hex(want),
+				Next: "if you trust the program that this key is of, get its key file, pass it with --key, and pin it with --key-digest " + verifier.Hex(want)}
+		}
+		return verifier.ParseKey(data)
+	}
+	key, err := t.readKey(k.file)
+	if err == nil && k.digest != "" && key.Digest() != want {
+		return nil, &formats.Error{Class: formats.Incompatible, Place: k.file, What: "the key is not the one that --key-digest pins",
+			Expected: verifier.Hex(want), Got: verifier.Hex(key.Digest()), Next: "use the key file that the digest is of"}
+	}
+	return key, err
+}
+
+func (t *tool) readKey(path string) (*verifier.Key, error) {
+	data, err := t.read(path, formats.MaxKeyBytes)
+	if err != nil {
+		return nil, err
+	}
+	key, err := verifier.ParseKey(data)
+	if err != nil {
+		return nil, inFile(path, err)
+	}
+	return key, nil
+}
+
+// keyObject is a key as JSON.
+type keyObject struct {
+	Digest  string `json:"digest"`
+	System  string `json:"system"`
+	Profile string `json:"profile"`
+	BuiltIn bool   `json:"built_in"`
+}
+
+func newKeyObject(key *verifier.Key) keyObject {
+	_, _, builtIn := keys.Find(key.Digest())
+	return keyObject{verifier.Hex(key.Digest()), key.Name, key.Profile.Name, builtIn}
+}
+
+// String is the key for people.
+func (k keyObject) String() string {
+	s := k.Digest + ", " + k.System + " " + k.Profile
+	if !k.BuiltIn {
+		s += ", not built in"
+	}
+	return s
+}

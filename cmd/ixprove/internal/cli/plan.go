@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/security"
+)
+
+// planResult is what a proof would take.
+type planResult struct {
+	Schema     string          `json:"schema"`
+	Key        keyObject       `json:"key"`
+	Claims     int             `json:"claims"`
+	Shards     [][]tableObject `json:"shards"`
+	ProvenBits int             `json:"proven_bits"`
+	Budget     prover.Bytes    `json:"budget_bytes,omitempty"`
+	Fits       bool            `json:"fits"`
+	Regenerate bool            `json:"regenerate"` // shards are computed again in the second round
+	Peak       prover.Bytes    `json:"peak_bytes"`
+	Stages     []memoryObject  `json:"stages"`
+}
+
+type memoryObject struct {
+	Stage prover.Stage `json:"stage"`
+	Shard int          `json:"shard"`
+	Terms []termObject `json:"terms"`
+	Total prover.Bytes `json:"total_bytes"`
+}
+
+type termObject struct {
+	Name  string       `json:"name"`
+	Bytes prover.Bytes `json:"bytes"`
+}
+
+// newPlan computes the memory of a proof. Regeneration is planned when only it fits the budget; 0 stands for no budget.
+func newPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, budget prover.Bytes) *planResult {
+	p := &planResult{Schema: "ixprove/plan/1", Key: newKeyObject(key), Claims: claims, Shards: shapeObjects(shapes), Budget: budget,
+		ProvenBits: security.Level(security.Terms(key.Profile, verifier.Security(shapes, claims), security.Johnson))}
+	m := prover.EstimateMemory(key, shapes, false)
+	if budget > 0 && m.Peak > budget {
+		if again := prover.EstimateMemory(key, shapes, true); again.Peak < m.Peak {
+			m, p.Regenerate = again, true
+		}
+	}
+	p.Peak, p.Fits = m.Peak, budget == 0 || m.Peak <= budget
+	for _, s := range m.Stages {
+		o := memoryObject{Stage: s.Stage, Shard: s.Shard, Total: s.Total}
+		for _, t := range s.Terms {
+			o.Terms = append(o.Terms, termObject{t.Name, t.Bytes})
+		}
+		p.Stages = append(p.Stages, o)
+	}
+	return p
+}
+
+// worst is the stage that takes most.
+func (p *planResult) worst() memoryObject {
+	return slices.MaxFunc(p.Stages, func(a, b memoryObject) int { return int((a.Total - b.Total) >> 10) })
+}
+
+// admit refuses a plan that does not fit its budget, with the terms of its worst stage.
+func (p *planResult) admit() error {
+	if p.Fits {
+		return nil
+	}
+	w := p.worst()
+	got := fmt.Sprintf("%s in stage %s of shard %d:", bytesText(w.Total), w.Stage, w.Shard)
+	for _, t := range w.Terms {
+		got += fmt.Sprintf(" %s %s,", t.Name, bytesText(t.Bytes))
+	}
+	return &failure{exitResource, classMemory, detail{Place: "--memory", What: "the proof does not fit the memory", Expected: "at most " + bytesText(p.Budget), Got: got[:len(got)-1],
+		Next: "allow more, or prove in more shards with --shards"}}
+}
+
+func (p *planResult) text(w io.Writer) {
+	fmt.Fprintf(w, "key     %s\nshape   %s\nclaims  %d, to be proven with %d bits of security\n\n", p.Key, shapeText(p.Shards), p.Claims, p.ProvenBits)
+	worst := p.worst()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "stage\tshard\tmemory\t\n")
+	for _, s := range p.Stages {
+		fmt.Fprintf(t, "%s\t%d\t%s\t\n", s.Stage, s.Shard, bytesText(s.Total))
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\nThe most is %s, in stage %s of shard %d:\n\n", bytesText(worst.Total), worst.Stage, worst.Shard)
+	for _, term := range worst.Terms {
+		fmt.Fprintf(t, "%s\t%s\t\n", term.Name, bytesText(term.Bytes))
+	}
+	t.Flush()
+	switch {
+	case p.Budget == 0:
+	case !p.Fits:
+		fmt.Fprintf(w, "\nThis does not fit %s.\n", bytesText(p.Budget))
+	case p.Regenerate:
+		fmt.Fprintf(w, "\nThis fits %s because shards are computed twice.\n", bytesText(p.Budget))
+	default:
+		fmt.Fprintf(w, "\nThis fits %s.\n", bytesText(p.Budget))
+	}
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/systems"
+	"github.com/ixprove/ixprove/verifier"
+)
+
+type verifyResult struct {
+	Schema       string          `json:"schema"`
+	Valid        bool            `json:"valid"`
+	Proof        string          `json:"proof"`
+	Bytes        int             `json:"bytes"`
+	Key          keyObject       `json:"key"`
+	Claims       []claimObject   `json:"claims"`
+	Shards       [][]tableObject `json:"shards"`
+	ProvenBits   int             `json:"proven_bits"`
+	UniqueBits   int             `json:"unique_decoding_bits"`
+	Conjectured  int             `json:"conjectured_bits"`
+	ClaimsPinned bool            `json:"claims_pinned"` // whether the caller said which claims to expect
+	ElapsedNs    time.Duration   `json:"elapsed_ns"`
+
+	key    *verifier.Key
+	report *verifier.Report
+}
+
+func (r *verifyResult) text(w io.Writer) {
+	fmt.Fprintf(w, "valid, with %d bits of security proven:\n", r.ProvenBits)
+	claimLines(w, r.key, r.report.Claims)
+	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", r.Proof, r.Bytes, r.Key, timeText(r.ElapsedNs))
+	if r.ProvenBits < verifier.DefaultMinBits {
+		fmt.Fprintf(w, "Insecure: accepted with fewer than %d bits because you said so.\n", verifier.DefaultMinBits)
+	}
+}
+
+func prepareVerify(f *pflag.FlagSet) action {
+	var k keyFlags
+	k.declare(f)
+	claims := f.String("claims", "", "claims `FILE` whose claims the proof must make, and no others")
+	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
+	insecure := f.Bool("insecure", false, "accept any number of bits, for tests")
+	return func(t *tool) (result, error) {
+		if *bits < 1 {
+			return nil, usageError("--min-bits", "the number is out of range", "at least 1", fmt.Sprint(*bits), "use --insecure to accept any")
+		}
+		path := cmp.Or(t.operand, defaultProof)
+		proof, key, err := t.readProof(path, &k)
+		if err != nil {
+			return nil, err
+		}
+		policy := verifier.Policy{MinBits: *bits, Insecure: *insecure}
+		if *claims != "" {
+			if policy.Claims, err = t.expected(*claims, key); err != nil {
+				return nil, err
+			}
+		}
+		start := time.Now()
+		report, err := verifier.Verify(key, proof, policy)
+		if err != nil {
+			return nil, inFile(path, explain(err, key))
+		}
+		return newVerifyResult(path, key, report, policy, time.Since(start)), nil
+	}
+}
+
+func newVerifyResult(path string, key *verifier.Key, report *verifier.Report, policy verifier.Policy, elapsed time.Duration) *verifyResult {
+	r := &verifyResult{Schema: "ixprove/verify/1", Valid: true, Proof: path, Bytes: report.Sizes.Total, Key: newKeyObject(key), Claims: claimObjects(key, report.Claims),
+		ProvenBits: report.ProvenBits, UniqueBits: report.UniqueBits, Conjectured: report.Conjectured, ClaimsPinned: policy.Claims != nil, ElapsedNs: elapsed, key: key, report: report}
+	for _, s := range report.Shards {
+		r.Shards = append(r.Shards, tableObjects(s.Tables))
+	}
+	return r
+}
+
+// explain names the flags that change what a policy demands.
+func explain(err error, key *verifier.Key) error {
+	var e *formats.Error
+	if !errors.As(err, &e) || e.Check != "P-17" {
+		return err
+	}
+	more := *e
+	more.Next = "the proof is under the profile " + key.Profile.Name + "; demand a stronger one, or accept it with --min-bits or --insecure if this is a test"
+	return &more
+}
+
+// readProof reads a proof and chooses the key to check it against. The proof is decoded here to learn its key's digest only.
+func (t *tool) readProof(path string, k *keyFlags) ([]byte, *verifier.Key, error) {
+	proof, err := t.read(path, formats.MaxProofBytes)
+	if err != nil {
+		if f := new(failure); errors.As(err, &f) && path == defaultProof {
+			f.Next = "ixprove prove makes a proof"
+		}
+		return nil, nil, err
+	}
+	decoded, err := formats.DecodeProof(proof, formats.MaxProofBytes)
+	if err != nil {
+		return nil, nil, inFile(path, err)
+	}
+	key, err := k.choose(t, decoded.Key)
+	return proof, key, err
+}
+
+// expected is the claims that a claims file makes. Those without results have them computed, from private files where there are some.
+func (t *tool) expected(path string, key *verifier.Key) ([]formats.Claim, error) {
+	c, err := t.readClaims(path)
+	if err != nil {
+		return nil, err
+	}
+	if c.System != key.Name {
+		return nil, &formats.Error{Class: formats.Incompatible, Place: path + ", system", What: "the claims are of another system than the key", Expected: key.Name, Got: c.System}
+	}
+	list, complete, err := c.system.Expected(c.Claims)
+	if err == nil && !complete {
+		w, e := c.system.Witness(systems.Request{Claims: c.Claims, Read: c.readPrivate(), MinLogHeight: key.Profile.MinLogHeight})
+		if err = e; err == nil {
+			list = w.Claims
+		}
+	}
+	return list, inFile(path, err)
+}

@@ -1,0 +1,47 @@
+package systems
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ixprove/ixprove/formats"
+)
+
+// Shards says how a witness is cut: into a number of shards, or into shards whose tables have given log heights. The zero value is one shard.
+type Shards struct {
+	Count   int
+	Heights [][]int
+}
+
+func (s Shards) count() int { return max(1, s.Count) }
+
+// ParseShards reads a number of shards, such as "5", or the log heights of each shard's tables, such as "15,12/14": commas between tables, slashes between shards, and
+// a slash at the end for a single shard, "15,12/". A mistake is a *formats.Error of class Invalid.
+func ParseShards(text string) (Shards, error) {
+	bad := func(what string) (Shards, error) {
+		return Shards{}, &formats.Error{Class: formats.Invalid, Place: "shards", What: what,
+			Expected: "a number of shards up to " + strconv.Itoa(formats.MaxShards) + ", or log heights up to " + strconv.Itoa(formats.MaxLogHeight) + " such as 15,12/14", Got: strconv.Quote(text)}
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 || n > formats.MaxShards {
+			return bad("the number of shards is out of range")
+		}
+		return Shards{Count: n}, nil
+	}
+	var s Shards
+	for _, shard := range strings.Split(strings.TrimSuffix(text, "/"), "/") {
+		var heights []int
+		for _, h := range strings.Split(shard, ",") {
+			n, err := strconv.Atoi(h)
+			if err != nil || n < 0 || n > formats.MaxLogHeight {
+				return bad("the shards are not well written")
+			}
+			heights = append(heights, n)
+		}
+		s.Heights = append(s.Heights, heights)
+	}
+	if len(s.Heights) > formats.MaxShards {
+		return bad("there are too many shards")
+	}
+	return s, nil
+}
