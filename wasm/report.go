@@ -37,7 +37,6 @@ type Value struct{ Name, Type, Value string }
 type Shard struct {
 	Tables []Table
 	Layers int // FRI layers
-	Points int // distinct query points
 }
 
 // Table is a circuit at a height of 2^LogHeight rows.

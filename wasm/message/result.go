@@ -59,7 +59,6 @@ func AppendReport(b []byte, key *verifier.Key, r *verifier.Report) []byte {
 			o.number("log_height", s.Tables[k].LogHeight)
 		})
 		o.number("layers", s.Layers)
-		o.number("points", s.Points)
 	})
 	o.key("sizes")
 	o.open()
