@@ -190,15 +190,20 @@ function demands(digest) {
 
 // --- a verification
 
-async function verify(proof = state.proof) {
-  if (!proof) return;
-  state.proof = proof;
-  const run = ++state.run;
+// begin starts a verification and gives its number. One that is still under way is forgotten.
+function begin(name) {
   result.dataset.state = "working";
   $("card").hidden = $("prompt").hidden = $("retry").hidden = true;
   stage("read", "active");
   stage("verify", "waiting");
-  $("status").textContent = `Checking ${proof.name}.`;
+  $("status").textContent = `Checking ${name}.`;
+  return (result.dataset.run = ++state.run);
+}
+
+async function verify(proof = state.proof) {
+  if (!proof) return;
+  state.proof = proof;
+  const run = begin(proof.name);
   try {
     checkSize("proof", proof.blob.size);
     const start = performance.now();
@@ -327,7 +332,8 @@ function refuse(verdict, detail, ms) {
 // --- events
 
 async function loadSample(tamper) {
-  const run = ++state.run;
+  const name = tamper ? "tampered sample" : "sample";
+  const run = begin(name);
   try {
     let blob = await (await download(release.sample)).blob();
     if (tamper) {
@@ -335,9 +341,11 @@ async function loadSample(tamper) {
       bytes[bytes.length >> 1] ^= 1;
       blob = new Blob([bytes]);
     }
-    if (run === state.run) await verify({ name: tamper ? "tampered sample" : "sample", blob });
+    if (run === state.run) await verify({ name, blob });
   } catch (error) {
-    if (run === state.run) refuse(error.verdict, error.detail);
+    if (run !== state.run) return;
+    stage("read", "failed", "not done");
+    refuse(error.verdict, error.detail);
   }
 }
 
