@@ -153,8 +153,9 @@ func TestDishonestProver(t *testing.T) {
 			}
 			return nonce
 		}}},
-		{"P-28", "a nonce ground to a bit less", "nonce", toyWitness(1), hooks{grind: func(suite hash.Suite, state formats.Digest, bits int, nonce uint64) uint64 {
-			for nonce = 0; suite.Grind(&state, nonce)<<(65-bits) != 0 || suite.Grind(&state, nonce)<<(64-bits) == 0; nonce++ {
+		{"P-28", "a nonce ground to a bit less", "nonce", toyWitness(1), hooks{grind: func(suite hash.Suite, state formats.Digest, bits int, _ uint64) uint64 {
+			nonce := uint64(0)
+			for ; suite.Grind(&state, nonce)<<(65-bits) != 0 || suite.Grind(&state, nonce)<<(64-bits) == 0; nonce++ {
 			}
 			return nonce
 		}}},

@@ -82,7 +82,11 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	for _, s := range shapes {
 		tables += len(s.Tables)
 	}
-	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(o.Progress, len(shapes), 5*tables+8*len(shapes)+1)}
+	steps := 4*tables + 6*len(shapes) + 1
+	if o.Regenerate {
+		steps += 2*tables + len(shapes)
+	}
+	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(o.Progress, len(shapes), steps)}
 	for i := range shapes {
 		p.shards = append(p.shards, &shard{proof: p, index: i, Shape: shapes[i], tables: w.Shards[i].Tables})
 	}

@@ -110,7 +110,7 @@ func checkNames(_ *Key, raw *formats.Key, _ []hash.Suite) error {
 		seen := make(map[string]bool, k.n)
 		for i := range k.n {
 			if seen[k.name(i)] {
-				return &Error{Class: formats.Invalid, Check: "K-5", Place: k.kind + " " + strconv.Itoa(i), What: "two have the same name", Got: strconv.Quote(k.name(i)), Next: "rename one"}
+				return &Error{Class: formats.Invalid, Check: "K-5", Place: k.kind + " " + strconv.Itoa(i), What: "two have the same name", Got: formats.Quote(k.name(i)), Next: "rename one"}
 			}
 			seen[k.name(i)] = true
 		}
@@ -125,7 +125,7 @@ func checkEntries(k *Key, raw *formats.Key, _ []hash.Suite) error {
 	used := make([]bool, len(raw.Channels))
 	for i := range raw.Entries {
 		e := &raw.Entries[i]
-		place := "entry " + strconv.Quote(e.Name)
+		place := "entry " + formats.Quote(e.Name)
 		if uint64(e.Channel) >= uint64(len(raw.Channels)) {
 			return (&Error{Class: formats.Invalid, Check: "K-6", Place: place, What: "the channel does not exist"}).Mismatch(uint64(len(raw.Channels)), uint64(e.Channel))
 		}

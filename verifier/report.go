@@ -1,7 +1,7 @@
 package verifier
 
 import (
-	"math/bits"
+	"math"
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
@@ -120,22 +120,18 @@ func ValueText(t formats.ValueType, e formats.Elements) string {
 // AppendValue appends the elements of a value written as ValueText writes it, and reports whether it is one of the type.
 func AppendValue(e formats.Elements, t formats.ValueType, text string) (formats.Elements, bool) {
 	if t == formats.TypeBytes32 {
-		if len(text) != 2*formats.DigestBytes {
+		d, ok := ParseDigest(text)
+		if !ok {
 			return e, false
 		}
-		out := e
-		for i := 0; i < len(text); i += 8 {
-			w, err := strconv.ParseUint(text[i:i+8], 16, 32)
-			if err != nil {
-				return e, false
-			}
-			out = out.Append(uint64(bits.ReverseBytes32(uint32(w))))
+		for i := 0; i < len(d); i += 4 {
+			e = e.Append(uint64(d[i]) | uint64(d[i+1])<<8 | uint64(d[i+2])<<16 | uint64(d[i+3])<<24)
 		}
-		return out, true
+		return e, true
 	}
-	v, err := strconv.ParseUint(text, 10, 64)
+	v, ok := ParseNumber(text)
 	switch {
-	case err != nil:
+	case !ok:
 		return e, false
 	case t == formats.TypeU64:
 		return e.Append(v & (1<<32 - 1)).Append(v >> 32), true
@@ -143,4 +139,36 @@ func AppendValue(e formats.Elements, t formats.ValueType, text string) (formats.
 		return e, false
 	}
 	return e.Append(v), true
+}
+
+// ParseDigest reads 64 hexadecimal digits of either case.
+func ParseDigest(text string) (d formats.Digest, ok bool) {
+	if len(text) != 2*len(d) {
+		return d, false
+	}
+	for i := range len(text) {
+		var v byte
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			v = c - '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			v = c | 0x20 - 'a' + 10
+		default:
+			return d, false
+		}
+		d[i/2] = d[i/2]<<4 | v
+	}
+	return d, true
+}
+
+// ParseNumber reads a decimal number below 2^64. strconv.ParseUint would bring its error types into the Wasm module.
+func ParseNumber(text string) (v uint64, ok bool) {
+	for i := range len(text) {
+		c := uint64(text[i]) - '0'
+		if c > 9 || v > (math.MaxUint64-c)/10 {
+			return 0, false
+		}
+		v = 10*v + c
+	}
+	return v, text != ""
 }

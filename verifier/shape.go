@@ -236,6 +236,7 @@ func Security(shapes []*Shape, claims int) security.Shape {
 	return s
 }
 
+//go:noinline
 func rejected(check, place, what string) *Error {
 	return &Error{Class: formats.Rejected, Check: check, Place: place, What: what}
 }

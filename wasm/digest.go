@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "6815a69cb6548be1646b355760a4647db668de5cbdb245b8e0b45944bb6ca357"
+const Digest = "d0136424a4309c8018d90afa5d717b4906b96d235d4d8910638f18591c83598a"

@@ -140,7 +140,7 @@ const (
 )
 
 // object reads the fields of an object.
-func (n *node) object(place string, fields map[string]field, unknown bool) error {
+func (n *node) object(place string, fields map[string]field, refuseUnknown bool) error {
 	if n.kind != dict {
 		return n.mismatch(place, string(dict))
 	}
@@ -155,7 +155,7 @@ func (n *node) object(place string, fields map[string]field, unknown bool) error
 		v := &n.items[i]
 		f, known := fields[v.key]
 		if !known {
-			if unknown == refuse {
+			if refuseUnknown {
 				return malformed(inside(v.key), v.end, "the field is unknown", "one of "+keys(fields), strconv.Quote(v.key))
 			}
 			continue

@@ -18,9 +18,14 @@ import (
 func prove(t testing.TB, pk *prover.ProvingKey, w *prover.Witness, o prover.Options) *prover.Result {
 	t.Helper()
 	o.Backend = cpu.Backend{}
+	var last prover.Event
+	o.Progress = func(e prover.Event) { last = e }
 	r, err := prover.Prove(context.Background(), pk, w, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if last.Done != last.Total {
+		t.Errorf("progress ended at %d of %d", last.Done, last.Total)
 	}
 	key, err := verifier.ParseKey(pk.Encoded)
 	if err != nil {

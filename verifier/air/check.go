@@ -70,6 +70,7 @@ func (c *Circuit) MessageElements() int {
 	return n
 }
 
+//go:noinline
 func invalid(check, place, what string) *formats.Error {
 	return &formats.Error{Class: formats.Invalid, Check: check, Place: place, What: what}
 }
@@ -82,7 +83,7 @@ func CheckCircuit(raw *formats.Circuit, channels []formats.Channel, logBlowup, m
 		checkColumns, checkHeights, checkNodes, checkConstraints, checkLookups,
 	} {
 		if err := check(c, channels, logBlowup, minLogHeight); err != nil {
-			err.Place = "circuit " + strconv.Quote(raw.Name) + err.Place
+			err.Place = "circuit " + formats.Quote(raw.Name) + err.Place
 			return nil, err
 		}
 	}
@@ -249,7 +250,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 			return e
 		}
 		if want := int(channels[l.Channel].Arity); len(l.Args) != want {
-			return invalid("K-9", place, "the number of arguments is not the arity of channel "+strconv.Quote(channels[l.Channel].Name)).
+			return invalid("K-9", place, "the number of arguments is not the arity of channel "+formats.Quote(channels[l.Channel].Name)).
 				Mismatch(uint64(want), uint64(len(l.Args)))
 		}
 		for _, id := range append([]uint32{l.Multiplicity}, l.Args...) {

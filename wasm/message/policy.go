@@ -25,10 +25,10 @@ func ParsePolicy(key *verifier.Key, data []byte) (Policy, error) {
 		switch field {
 		case "key":
 			if text := r.text(place); r.err == nil {
-				if d, ok := parseDigest(text); ok {
+				if d, ok := verifier.ParseDigest(text); ok {
 					p.Key = &d
 				} else {
-					r.fail(place, "this is no digest", "64 hexadecimal digits", strconv.Quote(text))
+					r.fail(place, "this is no digest", "64 hexadecimal digits", formats.Quote(text))
 				}
 			}
 		case "max_proof_bytes":
@@ -53,17 +53,6 @@ func ParsePolicy(key *verifier.Key, data []byte) (Policy, error) {
 
 // maxBits is more than any parameters can prove.
 const maxBits = 256
-
-func parseDigest(text string) (d formats.Digest, ok bool) {
-	e, ok := verifier.AppendValue(nil, formats.TypeBytes32, text)
-	if !ok {
-		return d, false
-	}
-	for i := range d {
-		d[i] = byte(e.At(i/4) >> (8 * (i % 4)))
-	}
-	return d, true
-}
 
 // claim reads one claim. Its entry is a name or a number. Values are an object by name, as in claims files, or an array of field elements.
 func (r *reader) claim(key *verifier.Key, place string) (c formats.Claim) {
@@ -112,7 +101,7 @@ func (r *reader) entry(key *verifier.Key, place string, c *formats.Claim) *forma
 	}
 	i, ok := key.Entry(name)
 	if !ok {
-		r.invalid(place, "the key has no entry of this name", "one of the key's entries", strconv.Quote(name))
+		r.invalid(place, "the key has no entry of this name", "one of the key's entries", formats.Quote(name))
 		return nil
 	}
 	c.Entry = uint32(i)
@@ -128,7 +117,7 @@ func (r *reader) values(place string, at int, types []formats.Value) (out format
 			if v, ok := verifier.AppendValue(out, formats.TypeField, text); ok {
 				out = v
 			} else {
-				r.invalid(place, "this is no field element", "a number below 2^64 - 2^32 + 1", strconv.Quote(text))
+				r.invalid(place, "this is no field element", "a number below 2^64 - 2^32 + 1", formats.Quote(text))
 			}
 		})
 		return out // the verifier compares the lengths
@@ -143,7 +132,7 @@ func (r *reader) values(place string, at int, types []formats.Value) (out format
 					return
 				}
 			}
-			r.invalid(place, "the entry has no value of this name", "one of the entry's values", strconv.Quote(name))
+			r.invalid(place, "the entry has no value of this name", "one of the entry's values", formats.Quote(name))
 		})
 	}
 	for i, t := range types {
@@ -154,7 +143,7 @@ func (r *reader) values(place string, at int, types []formats.Value) (out format
 		case given[i] == "":
 			r.invalid(at, "a value is missing", "a "+t.Type.String(), "nothing")
 		default:
-			r.invalid(at, "the value is not of its type", "a "+t.Type.String(), strconv.Quote(given[i]))
+			r.invalid(at, "the value is not of its type", "a "+t.Type.String(), formats.Quote(given[i]))
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier"
 )
 
 // reader reads the JSON (RFC 8259) of a policy: objects, arrays, booleans, strings of printable ASCII, and integers from 0. Nothing else occurs in one. The first failure is
@@ -14,6 +15,7 @@ type reader struct {
 	err  *formats.Error
 }
 
+//go:noinline
 func (r *reader) failAs(class formats.Class, place, what, expected, got string) {
 	if r.err != nil {
 		return
@@ -33,10 +35,12 @@ func (r *reader) invalid(place, what, expected, got string) {
 }
 
 func (r *reader) unknown(place, expected, field string) {
-	r.fail(place, "the field is unknown", expected, strconv.Quote(field))
+	r.fail(place, "the field is unknown", expected, formats.Quote(field))
 }
 
 // peek is the next byte that is no white space, or 0 at the end.
+//
+//go:noinline
 func (r *reader) peek() byte {
 	for ; r.off < len(r.data); r.off++ {
 		switch c := r.data[r.off]; c {
@@ -54,7 +58,7 @@ func (r *reader) take(place string, c byte) bool {
 		return false
 	}
 	if r.peek() != c {
-		r.fail(place, "a character is missing", strconv.QuoteRune(rune(c)), r.describe())
+		r.fail(place, "a character is missing", formats.Quote(string([]byte{c})), r.describe())
 		return false
 	}
 	r.off++
@@ -66,7 +70,7 @@ func (r *reader) describe() string {
 	if r.peek() == 0 && r.off == len(r.data) {
 		return "the end"
 	}
-	return strconv.QuoteRuneToASCII(rune(r.data[r.off]))
+	return formats.Quote(string(r.data[r.off : r.off+1]))
 }
 
 func (r *reader) end() {
@@ -95,7 +99,7 @@ func (r *reader) object(place string, value func(field, place string)) {
 		field := r.text(place)
 		for _, s := range seen {
 			if s == field {
-				r.fail(place+field, "a field appears twice", "each field once", strconv.Quote(field)+" again")
+				r.fail(place+field, "a field appears twice", "each field once", formats.Quote(field)+" again")
 			}
 		}
 		if seen = append(seen, field); len(seen) > maxFields {
@@ -187,8 +191,8 @@ func (r *reader) integer(place string, most int) int {
 	if r.err != nil {
 		return 0
 	}
-	v, err := strconv.ParseUint(text, 10, 31)
-	if err != nil || int(v) > most {
+	v, ok := verifier.ParseNumber(text)
+	if !ok || v > uint64(most) {
 		r.fail(place, "the number is too large", "at most "+strconv.Itoa(most), text)
 		return 0
 	}

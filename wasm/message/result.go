@@ -148,6 +148,8 @@ func (o *object) values(name string, types []formats.Value, e formats.Elements) 
 }
 
 // quote writes a string. Text of the verifier is UTF-8.
+//
+//go:noinline
 func (o *object) quote(s string) {
 	const hex = "0123456789abcdef"
 	o.b = append(o.b, '"')

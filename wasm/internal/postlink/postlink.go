@@ -20,7 +20,9 @@ const (
 	sectionImport   = 2
 	sectionFunction = 3
 	sectionMemory   = 5
+	sectionStart    = 8
 	sectionCode     = 10
+	sectionData     = 11
 )
 
 var header = []byte("\x00asm\x01\x00\x00\x00")
@@ -31,10 +33,10 @@ type Options struct {
 	Environment    string // one variable, "NAME=value", that the Go runtime reads at its start
 }
 
-// Link returns the module without imports and custom sections. Imports must be functions of wasi_snapshot_preview1 that [Stubs] knows; the module must have at least the sections of
-// a Go program.
+// Link returns the module without imports and custom sections. Imports must be functions of WASI preview 1 that a stub exists for; the module must have been written by the Go linker.
 //
-// Imported functions have the lowest indices. Stubs defined in their order take the same indices, so that no reference changes.
+// Imported functions have the lowest indices. Stubs defined in their order take the same indices, so that no reference changes. A table that can be computed becomes a start
+// function, whose index is the highest.
 func Link(module []byte, o Options) ([]byte, error) {
 	sections, err := split(module)
 	if err != nil {
@@ -44,40 +46,71 @@ func Link(module []byte, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var types, bodies [][]byte
+	delete(sections, sectionImport)
+	var first, last functions
 	for _, i := range imports {
 		body, ok := stub(i.name, o.Environment)
 		if !ok {
 			return nil, fmt.Errorf("postlink: no stub for the import %s", i.name)
 		}
-		types = append(types, appendUint(nil, i.typeIndex))
-		bodies = append(bodies, append(appendUint(nil, uint64(len(body))), body...))
+		first.add(i.typeIndex, body)
 	}
-	edits := map[byte]func([]byte) ([]byte, error){
-		sectionFunction: func(b []byte) ([]byte, error) { return prepend(b, types) },
-		sectionCode:     func(b []byte) ([]byte, error) { return prepend(b, bodies) },
-		sectionMemory:   func(b []byte) ([]byte, error) { return limitMemory(b, o.MaxMemoryPages) },
+	segments, err := readSegments(sections[sectionData])
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := findRamp(segments); ok {
+		plain, err := plainType(sections[sectionType])
+		if err != nil {
+			return nil, err
+		}
+		last.add(plain, t.body())
+		sections[sectionData] = appendSegments(nil, t.without(segments))
+		defined := &reader{rest: sections[sectionFunction]}
+		sections[sectionStart] = appendUint(nil, uint64(len(imports))+defined.uint())
+	}
+	if sections[sectionFunction], err = extend(sections[sectionFunction], first.types, last.types); err != nil {
+		return nil, err
+	}
+	if sections[sectionCode], err = extend(sections[sectionCode], first.bodies, last.bodies); err != nil {
+		return nil, err
+	}
+	if sections[sectionMemory], err = limitMemory(sections[sectionMemory], o.MaxMemoryPages); err != nil {
+		return nil, err
 	}
 	out := bytes.Clone(header)
-	for id := byte(1); int(id) < len(order); id++ {
-		content, ok := sections[order[id]]
-		if !ok || order[id] == sectionImport {
-			continue
+	for _, id := range order {
+		if content, ok := sections[id]; ok {
+			out = appendUint(append(out, id), uint64(len(content)))
+			out = append(out, content...)
 		}
-		if edit, ok := edits[order[id]]; ok {
-			if content, err = edit(content); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, order[id])
-		out = appendUint(out, uint64(len(content)))
-		out = append(out, content...)
 	}
 	return out, nil
 }
 
-// order is that of the sections in a module; 12, the data count, comes before the code.
-var order = [...]byte{sectionCustom, sectionType, sectionImport, sectionFunction, 4, sectionMemory, 6, 7, 8, 9, 12, sectionCode, 11}
+// functions are entries of the function section and of the code section.
+type functions struct{ types, bodies [][]byte }
+
+func (f *functions) add(typeIndex uint64, body []byte) {
+	f.types = append(f.types, appendUint(nil, typeIndex))
+	f.bodies = append(f.bodies, append(appendUint(nil, uint64(len(body))), body...))
+}
+
+// plainType is the index of the type of functions without parameters and results.
+func plainType(section []byte) (uint64, error) {
+	r := &reader{rest: section}
+	for i, n := uint64(0), r.uint(); i < n && r.err == nil; i++ {
+		form := r.byte()
+		params, results := r.take(r.uint()), r.take(r.uint())
+		if form == typeFunction && len(params)+len(results) == 0 {
+			return i, r.err
+		}
+	}
+	return 0, errors.New("postlink: the module has no type for a start function")
+}
+
+// order is that of the sections in a module: 12, the data count, comes before the code.
+var order = [...]byte{sectionType, sectionFunction, 4, sectionMemory, 6, 7, sectionStart, 9, 12, sectionCode, sectionData}
 
 // split returns a module's sections by number, without custom ones.
 func split(module []byte) (map[byte][]byte, error) {
@@ -93,7 +126,7 @@ func split(module []byte) (map[byte][]byte, error) {
 			sections[id] = content
 		}
 	}
-	for _, id := range []byte{sectionType, sectionImport, sectionFunction, sectionMemory, sectionCode} {
+	for _, id := range []byte{sectionType, sectionImport, sectionFunction, sectionMemory, sectionCode, sectionData} {
 		if _, ok := sections[id]; !ok && r.err == nil {
 			r.err = fmt.Errorf("postlink: the module has no section %d", id)
 		}
@@ -119,14 +152,13 @@ func readImports(section []byte) ([]function, error) {
 	return out, r.err
 }
 
-// prepend puts items before those of a vector.
-func prepend(vector []byte, items [][]byte) ([]byte, error) {
+// extend puts items before and after those of a vector.
+func extend(vector []byte, before, after [][]byte) ([]byte, error) {
 	r := &reader{rest: vector}
-	out := appendUint(nil, r.uint()+uint64(len(items)))
-	for _, item := range items {
-		out = append(out, item...)
-	}
-	return append(out, r.rest...), r.err
+	out := appendUint(nil, r.uint()+uint64(len(before)+len(after)))
+	out = append(out, bytes.Join(before, nil)...)
+	out = append(out, r.rest...)
+	return append(out, bytes.Join(after, nil)...), r.err
 }
 
 // limitMemory sets the maximum of a module's one memory.
@@ -201,6 +233,23 @@ func (r *reader) uint() uint64 {
 	}
 	r.rest = r.rest[n:]
 	return v
+}
+
+// signed reads a signed LEB128 number of at most 32 bits.
+func (r *reader) signed() int64 {
+	var v int64
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.byte()
+		v |= int64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			if b&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+	r.err = errors.New("postlink: a number is malformed")
+	return 0
 }
 
 func appendUint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }

@@ -3,15 +3,29 @@ package postlink
 // Instructions (core specification, section 5.4).
 const (
 	opUnreachable = 0x00
+	opLoop        = 0x03
 	opEnd         = 0x0b
+	opBrIf        = 0x0d
 	opLocalGet    = 0x20
+	opLocalTee    = 0x22
 	opI32Store    = 0x36
 	opI64Store    = 0x37
 	opI32Store8   = 0x3a
 	opI32Const    = 0x41
 	opI64Const    = 0x42
+	opI32LtU      = 0x49
+	opI32Add      = 0x6a
+	opI32Mul      = 0x6c
+	opI32ShrU     = 0x76
 	opPrefix      = 0xfc
 	memoryFill    = 11
+)
+
+// Types (core specification, section 5.3).
+const (
+	typeEmpty    = 0x40
+	typeFunction = 0x60
+	typeI32      = 0x7f
 )
 
 // Results of WASI functions (preview 1, type errno).

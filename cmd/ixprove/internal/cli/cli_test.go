@@ -402,7 +402,7 @@ func TestRegenerate(t *testing.T) {
 }
 
 // fullDisk makes files that take a few bytes and then no more.
-type fullDisk struct{ realDisk }
+type fullDisk struct{}
 
 type fullFile struct{ file }
 
