@@ -455,7 +455,7 @@ func TestForgedModule(t *testing.T) {
 	}
 	forged := append(wasm.Module(), 0, 1, 0) // an empty custom section: it would run
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/verifier.wasm" {
+		if r.URL.Path == "/verifier/verifier.wasm" {
 			w.Header().Set("Content-Type", "application/wasm")
 			w.Write(forged)
 			return
@@ -492,7 +492,7 @@ func TestPolicy(t *testing.T) {
 	if reached {
 		t.Error("another server was contacted")
 	}
-	response, err := http.Get(server.URL + "/worker.js")
+	response, err := http.Get(server.URL + "/verifier/worker.js")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ixprove/ixprove/systems/keys"
 	"github.com/ixprove/ixprove/wasm"
+	"github.com/ixprove/ixprove/wasm/npm"
 )
 
 //go:generate go run ./internal/writesample sample.proof
@@ -51,24 +52,11 @@ var contentTypes = map[string]string{
 	".proof": "application/octet-stream",
 }
 
-// release is what the page's scripts know of the files and limits beside them.
+// release is what the page's scripts know of the files beside them.
 type release struct {
-	Module moduleFile `json:"module"`
-	Limits limits     `json:"limits"`
-	Sample string     `json:"sample"`
-	Keys   []keyFile  `json:"keys"`
-}
-
-type moduleFile struct {
-	File   string `json:"file"`
-	SHA256 string `json:"sha256"`
-	Bytes  int    `json:"bytes"`
-}
-
-// limits are in bytes.
-type limits struct {
-	Proof int `json:"proof"`
-	Key   int `json:"key"`
+	Module string    `json:"module"`
+	Sample string    `json:"sample"`
+	Keys   []keyFile `json:"keys"`
 }
 
 type keyFile struct {
@@ -85,23 +73,23 @@ func Files() (map[string][]byte, error) {
 }
 
 var files = sync.OnceValues(func() (map[string][]byte, error) {
-	const moduleName, sampleName = "verifier.wasm", "sample.proof"
-	out := map[string][]byte{moduleName: wasm.Module(), sampleName: sample}
-	scripts, err := fs.Sub(static, "static")
-	if err != nil {
-		return nil, err
-	}
-	err = fs.WalkDir(scripts, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	about := release{Module: "verifier/verifier.wasm", Sample: "sample.proof"}
+	out := map[string][]byte{about.Module: wasm.Module(), about.Sample: sample}
+	for _, source := range []struct {
+		from   fs.FS
+		folder string
+		to     string
+	}{{static, "static", "."}, {npm.Browser, ".", "verifier"}} {
+		entries, err := fs.ReadDir(source.from, source.folder)
+		if err != nil {
+			return nil, err
 		}
-		out[name], err = fs.ReadFile(scripts, name)
-		return err
-	})
-	if err != nil {
-		return nil, err
+		for _, e := range entries {
+			if out[path.Join(source.to, e.Name())], err = fs.ReadFile(source.from, path.Join(source.folder, e.Name())); err != nil {
+				return nil, err
+			}
+		}
 	}
-	about := release{moduleFile{moduleName, wasm.Digest, len(out[moduleName])}, limits{wasm.MaxProofBytes, wasm.MaxKeyBytes}, sampleName, nil}
 	for _, k := range keys.All() {
 		_, data, ok := keys.Find(k.Digest)
 		if !ok {
@@ -111,6 +99,7 @@ var files = sync.OnceValues(func() (map[string][]byte, error) {
 		out[name] = data
 		about.Keys = append(about.Keys, keyFile{name, k.System, k.Profile, hex.EncodeToString(k.Digest[:])})
 	}
+	var err error
 	if out["release.js"], err = script("export const release", about); err != nil {
 		return nil, err
 	}

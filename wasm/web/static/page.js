@@ -1,6 +1,9 @@
 // The page: takes a proof, a key and demands, has the worker check them, and shows what came of it.
-import { release } from "./release.js";
 import { checks, inputs, matrices, programs, statements, verdicts } from "./explain.js";
+import { release } from "./release.js";
+import { digest } from "./verifier/digest.js";
+import { limits } from "./verifier/instance.js";
+import { loadWorker } from "./verifier/spawn.js";
 
 const $ = (id) => document.getElementById(id);
 const result = $("result");
@@ -42,6 +45,8 @@ function list(...rows) {
   return dl;
 }
 
+const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+
 // --- stages
 
 function stage(name, value, note = "") {
@@ -60,39 +65,49 @@ function show(verdict, announcement, ...content) {
   if (top > innerHeight / 2) result.scrollIntoView({ block: "start" }); // a phone has the result below the inputs
 }
 
-// --- the worker
+// --- the engine: the npm package's verifier in a worker
 
-let worker;
-let engineReady;
+const newWorker = () => new Worker("verifier/worker.js", { type: "module" });
+let engine; // a promise of the verifier
+
+// compile fetches and compiles the module, which needs no worker, and checks its digest.
+async function compile() {
+  const response = await download(release.module);
+  const copy = response.clone().arrayBuffer();
+  const [module, found] = await Promise.all([WebAssembly.compileStreaming(response), copy.then(sha256)]);
+  if (found !== digest) throw new Error(`the module is not the released one: expected SHA-256 ${digest}, got ${found}`);
+  return module;
+}
+
+async function sha256(bytes) {
+  if (!globalThis.crypto?.subtle) throw new Error("the module's hash cannot be checked, because this page came neither over https nor from this machine");
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+}
 
 function startEngine() {
   stage("engine", "active", "loading");
-  worker = new Worker("worker.js", { type: "module" });
-  const current = worker;
-  engineReady = new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => {
-      if (data.type === "ready") {
-        stage("engine", "done", milliseconds(data.ms) + (data.checked ? ", module hash checked" : ", module hash not checked: this page did not come over https"));
-        result.dataset.engine = "ready";
-        resolve();
-      } else if (data.type === "failed") {
-        reject(new Error(data.what));
-      } else if (data.run === state.run) {
-        finish(data);
-      }
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(event.message || "the worker cannot be loaded"));
-    };
-  });
-  engineReady.catch((error) => {
-    if (worker !== current) return;
-    worker.terminate();
-    stage("engine", "failed");
-    refuse("internal", { what: "the verifier could not be started", got: error.message, next: "reload the page; a browser of the last few years is needed, with WebAssembly allowed" });
-    $("retry").hidden = false;
-  });
+  const start = performance.now();
+  let early = newWorker(); // it loads while the module does; if it is lost, the next is made when it is needed
+  early.addEventListener("error", (event) => event.preventDefault()); // reported through the promise
+  const create = () => {
+    const worker = early ?? newWorker();
+    early = null;
+    return worker;
+  };
+  engine = compile().then((wasm) => loadWorker({ wasm, create }));
+  engine.then(
+    () => {
+      stage("engine", "done", `${milliseconds(performance.now() - start)}, module hash checked`);
+      result.dataset.engine = "ready";
+    },
+    (error) => {
+      early?.terminate();
+      stage("engine", "failed", "not ready");
+      const detail = error instanceof Refusal ? error.detail : { what: "the verifier could not be started", got: error.message, next: "reload the page; it needs a browser of the last few years that allows WebAssembly" };
+      refuse("internal", detail);
+      $("retry").hidden = false;
+    },
+  );
 }
 
 // --- inputs
@@ -104,7 +119,7 @@ const proofHead = [0xa5, 0x00, 0x6d, ...new TextEncoder().encode("ixprove-proof"
 function keyDigestOf(proof) {
   const bytes = new Uint8Array(proof, 0, Math.min(proof.byteLength, proofHead.length + 32));
   if (bytes.length < proofHead.length + 32 || proofHead.some((b, i) => bytes[i] !== b)) return null;
-  return Array.from(bytes.subarray(proofHead.length), (b) => b.toString(16).padStart(2, "0")).join("");
+  return hex(bytes.subarray(proofHead.length));
 }
 
 // Refusal is an error that the page itself reports, in the verifier's form.
@@ -137,7 +152,7 @@ function pasted(text) {
 
 // checkSize refuses a file by its size, before it is read.
 function checkSize(input, bytes) {
-  const limit = release.limits[input];
+  const limit = limits[input];
   if (bytes > limit) {
     throw new Refusal("limit", { input, check: input === "proof" ? "P-1" : "K-1", what: "the file is longer than the verifier takes; it was not read", expected: `at most ${numbers.format(limit)} bytes`, got: count(bytes, "byte") });
   }
@@ -170,22 +185,20 @@ async function chooseKey(proof) {
   return { data: await (await download(known.file)).arrayBuffer(), digest: pinned || known.digest };
 }
 
-// demands is the policy in JSON. Claims are passed on as they are written: their numbers may exceed what JSON.parse keeps.
-function demands(digest) {
-  const parts = [`"min_bits":${Number($("bits").value) || 128}`, `"insecure":${$("insecure").checked}`];
-  if (digest) parts.push(`"key":"${digest}"`);
-  const claims = $("claims").value.trim();
-  if (claims) {
-    let parsed;
-    try {
-      parsed = JSON.parse(claims);
-    } catch {
-      parsed = null;
-    }
-    if (!Array.isArray(parsed)) throw new Refusal("invalid", { input: "policy", what: "the claims that you expect cannot be read", expected: "a JSON array of claims", next: "see the example in the empty field" });
-    parts.push(`"claims":${claims}`);
+// demands are the options of the package's verify.
+function demands(key) {
+  const options = { key: key.data, policy: { minBits: Number($("bits").value) || 128, insecure: $("insecure").checked } };
+  if (key.digest) options.policy.keyDigest = key.digest;
+  const text = $("claims").value.trim();
+  if (!text) return options;
+  try {
+    // A number that a double does not hold is passed on as it is written.
+    options.claims = JSON.parse(text, (_, value, context) => (typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value));
+  } catch {
+    // not JSON, said below
   }
-  return `{${parts.join(",")}}`;
+  if (!Array.isArray(options.claims)) throw new Refusal("invalid", { input: "policy", what: "the claims that you expect cannot be read", expected: "a JSON array of claims", next: "see the example in the empty field" });
+  return options;
 }
 
 // --- a verification
@@ -213,31 +226,26 @@ async function verify(proof = state.proof) {
     state.reading = performance.now() - start;
     if (run !== state.run) return;
     stage("read", "done", `${proof.name}, ${size(bytes.byteLength)}`);
-    const key = await chooseKey(bytes);
-    const policy = demands(key.digest);
-    if (run !== state.run) return;
+    const options = demands(await chooseKey(bytes));
+    const verifier = await engine.catch(() => null); // one that does not start has said so itself
+    if (run !== state.run || !verifier) return;
     stage("verify", "active");
-    await engineReady;
-    if (run === state.run) worker.postMessage({ run, proof: bytes, key: key.data, policy }, [bytes, key.data]);
+    const begun = performance.now();
+    const report = await verifier.verify(bytes, options).catch((error) => {
+      throw new Refusal("internal", { what: "the verifier stopped", got: error.message, next: "try again; if it stops again, please report it with the proof and its key" });
+    });
+    if (run !== state.run) return;
+    const ms = performance.now() - begun;
+    stage("verify", report.ok ? "done" : "failed", milliseconds(ms));
+    if (report.ok) accept(report, ms);
+    else refuse(report.verdict, report, ms);
   } catch (error) {
-    if (run !== state.run || !(error instanceof Refusal)) return; // an engine that does not start says so itself
-    stage(error.detail.input === "proof" ? "read" : "verify", "failed", "not done");
-    refuse(error.verdict, error.detail);
-    $("retry").hidden = error.verdict !== "internal";
+    if (run !== state.run) return;
+    const { verdict, detail } = error instanceof Refusal ? error : new Refusal("internal", { what: "the page failed", got: error.message });
+    stage(detail.input === "proof" ? "read" : "verify", "failed", "not done");
+    refuse(verdict, detail);
+    $("retry").hidden = verdict !== "internal";
   }
-}
-
-function finish(data) {
-  if (data.type === "trapped") {
-    stage("verify", "failed", "stopped");
-    refuse("internal", { what: "the verifier stopped and was started afresh", got: data.what, next: "try again; if it stops again, please report it with the proof and its key" });
-    $("retry").hidden = false;
-    return;
-  }
-  const verdict = data.result.verdict;
-  stage("verify", verdict === "accepted" ? "done" : "failed", milliseconds(data.ms));
-  if (verdict === "accepted") accept(data.result, data.ms);
-  else refuse(verdict, data.result, data.ms);
 }
 
 const banner = ({ icon, title, means }) => [
@@ -250,13 +258,13 @@ const SHOWN_CLAIMS = 50;
 function accept(report, ms) {
   const builtIn = release.keys.some((k) => k.digest === report.key);
   const notes = [];
-  if (report.proven_bits < 128) notes.push(element("p", { class: "warning" }, `Insecure: accepted with ${report.proven_bits} proven bits because you said so. Such a proof can be forged.`));
+  if (report.provenBits < 128) notes.push(element("p", { class: "warning" }, `Insecure: accepted with ${report.provenBits} proven bits because you said so. Such a proof can be forged.`));
   if (!builtIn) notes.push(element("p", { class: "warning" }, "The key is not built in. Its names are what the key file says; make sure that its digest is that of a program you trust."));
   const claims = report.claims.slice(0, SHOWN_CLAIMS).map((claim) => claimElement(claim, builtIn && statements[report.system]));
   if (report.claims.length > SHOWN_CLAIMS) claims.push(element("li", { class: "hint" }, `and ${numbers.format(report.claims.length - SHOWN_CLAIMS)} more, in the report below`));
   show(
     "accepted",
-    `Accepted: ${report.system}, ${count(report.claims.length, "claim")}, ${report.proven_bits} bits proven.`,
+    `Accepted: ${report.system}, ${count(report.claims.length, "claim")}, ${report.provenBits} bits proven.`,
     ...banner(verdicts.accepted),
     ...notes,
     element("h4", {}, report.claims.length === 1 ? "It proves" : `It proves ${count(report.claims.length, "claim")}`),
@@ -264,10 +272,10 @@ function accept(report, ms) {
     list(
       ["Program", `${report.system}, profile ${report.profile}${builtIn ? ", built in" : ""}`],
       ["Key digest", element("code", {}, report.key)],
-      ["Security", element("strong", {}, `${report.proven_bits} bits proven`), `, ${report.conjectured_bits} conjectured, ${report.unique_bits} by unique decoding alone`],
-      ["Tables", ...report.shards.map((s, i) => element("span", { class: "line" }, (report.shards.length > 1 ? `shard ${i}: ` : "") + s.tables.map((t) => `${t.circuit} ${numbers.format(2 ** t.log_height)} rows`).join(", ")))],
+      ["Security", element("strong", {}, `${report.provenBits} bits proven`), `, ${report.conjecturedBits} conjectured, ${report.uniqueBits} by unique decoding alone`],
+      ["Tables", ...report.shards.map((s, i) => element("span", { class: "line" }, (report.shards.length > 1 ? `shard ${i}: ` : "") + s.tables.map((t) => `${t.circuit} ${numbers.format(2 ** t.logHeight)} rows`).join(", ")))],
       ["Time", `${milliseconds(ms)} to verify, ${milliseconds(state.reading)} to read`],
-      ["Verifier", element("code", {}, release.module.sha256)],
+      ["Verifier", element("code", {}, digest)],
     ),
     element("h4", {}, `Size: ${numbers.format(report.sizes.total)} bytes`),
     sizes(report.sizes),
@@ -310,7 +318,10 @@ const raw = (report) => element("details", {}, element("summary", {}, "Report as
 function refuse(verdict, detail, ms) {
   const about = verdicts[verdict] ?? verdicts.internal;
   const sentence = checks[detail.check];
-  const code = (text) => (text ? element("code", {}, text) : "");
+  const code = (text) => {
+    const known = release.keys.find((k) => k.digest === text);
+    return text ? element("span", {}, element("code", {}, text), known ? ` (${known.system}, ${known.profile})` : "") : "";
+  };
   show(
     verdict in verdicts ? verdict : "internal",
     `${about.title}: ${detail.what}.`,
@@ -323,7 +334,7 @@ function refuse(verdict, detail, ms) {
       ["Got", code(detail.got)],
       ["What to do", detail.next ?? ""],
       ["Time", ms === undefined ? "" : `${milliseconds(ms)} to verify`],
-      ["Verifier", ms === undefined ? "" : code(release.module.sha256)],
+      ["Verifier", ms === undefined ? "" : code(digest)],
     ),
     ...(ms === undefined ? [] : [raw(detail)]),
   );
@@ -363,12 +374,15 @@ function update() {
   if (known) $("program-digest").textContent = known.digest;
 }
 
-for (const span of document.querySelectorAll("[data-limit]")) span.textContent = size(release.limits[span.dataset.limit]);
-for (const k of release.keys) {
-  const about = k.profile === "dev" ? "dev, insecure" : k.profile;
-  $("program").append(element("option", { value: k.digest }, `${k.system}, ${about}: ${programs[k.system] ?? "built in"}`));
+for (const span of document.querySelectorAll("[data-limit]")) span.textContent = size(limits[span.dataset.limit]);
+for (const system of new Set(release.keys.map((k) => k.system))) {
+  const group = element("optgroup", { label: programs[system] ?? system });
+  for (const k of release.keys.filter((k) => k.system === system)) {
+    group.append(element("option", { value: k.digest }, `${k.system}, ${k.profile}${k.profile === "dev" ? " (insecure)" : ""}`));
+  }
+  $("program").append(group);
 }
-$("module").textContent = `SHA-256 ${release.module.sha256}`;
+$("module").textContent = `SHA-256 ${digest}`;
 update();
 startEngine();
 
