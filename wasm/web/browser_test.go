@@ -187,15 +187,6 @@ func (p *tab) clean(server *httptest.Server) {
 	}
 }
 
-func files(t *testing.T) map[string][]byte {
-	t.Helper()
-	files, err := web.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // native is what the verifier says without a browser.
 func native(t *testing.T, proof []byte, system, profile string) (result struct {
 	Verdict, Check, Place, Expected, Got string
@@ -217,7 +208,7 @@ func TestGood(t *testing.T) {
 	p, server := serve(t)
 	p.do(chromedp.Click("#sample"))
 	p.expect("accepted", "Fibonacci number 90, modulo 2⁶⁴ − 2³² + 1, is 2880067194370816120.", "2 claims", "fibonacci, profile standard, built in",
-		native(t, files(t)["sample.proof"], "fibonacci", "standard").Key, "128 bits proven", "low-degree test", wasm.Digest)
+		native(t, site(t)["sample.proof"], "fibonacci", "standard").Key, "128 bits proven", "low-degree test", wasm.Digest)
 	if got := p.text("#stage-engine"); !strings.Contains(got, "module hash checked") {
 		t.Errorf("the engine's stage says %q", got)
 	}
@@ -229,7 +220,7 @@ func TestGood(t *testing.T) {
 
 func TestTampered(t *testing.T) {
 	p, server := serve(t)
-	bad := slices.Clone(files(t)["sample.proof"])
+	bad := slices.Clone(site(t)["sample.proof"])
 	bad[len(bad)/2] ^= 1
 	want := native(t, bad, "fibonacci", "standard")
 	if want.Verdict != "rejected" {
@@ -246,7 +237,7 @@ func TestTampered(t *testing.T) {
 
 func TestTruncated(t *testing.T) {
 	p, server := serve(t)
-	good := files(t)["sample.proof"]
+	good := site(t)["sample.proof"]
 	for _, n := range []int{0, 1, 20, 53, 1000, len(good) - 1} {
 		want := native(t, good[:n], "fibonacci", "standard")
 		p.offer("#proof", fmt.Sprintf("cut-%d.cbor", n), good[:n])
@@ -289,7 +280,7 @@ func (p *tab) choose(system, profile string) {
 
 func TestKeys(t *testing.T) {
 	p, server := serve(t)
-	sample := files(t)["sample.proof"]
+	sample := site(t)["sample.proof"]
 	p.do(chromedp.Click("#sample"))
 	p.expect("accepted")
 	wrong := native(t, sample, "blake3", "compact")
@@ -375,7 +366,7 @@ func TestDrop(t *testing.T) {
 	}
 	_, key, _ := keys.Encoded("fibonacci", "standard")
 	_, other, _ := keys.Encoded("fibonacci", "fast")
-	drop("#drop", "p.cbor", files(t)["sample.proof"])
+	drop("#drop", "p.cbor", site(t)["sample.proof"])
 	p.expect("accepted")
 	drop("body", "some.key", other)
 	p.expect("incompatible", "P-4")

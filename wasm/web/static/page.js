@@ -425,5 +425,5 @@ document.addEventListener("drop", (event) => {
   else verify({ name: file.name, blob: file });
 });
 
-// Without a service worker, as on an insecure origin, the page works while it is open.
-navigator.serviceWorker?.register("sw.js", { updateViaCache: "none" }).catch(() => {});
+// The service worker fetches every file again, so it waits until the engine has its own. Without one, as on an insecure origin, the page works while it is open.
+engine.finally(() => navigator.serviceWorker?.register("sw.js", { updateViaCache: "none" })).catch(() => {});
