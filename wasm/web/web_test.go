@@ -42,7 +42,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	// What is needed offline is kept: every file but the worker's own script and its list.
+	// What is needed offline is kept: every file but the list itself, which the browser keeps with the worker; the page goes by its address.
 	for name := range files {
 		if listed := bytes.Contains(files["files.js"], []byte(`"`+name+`"`)); listed != (name != "files.js" && name != web.Index) {
 			t.Errorf("%s: listed to be kept: %v", name, listed)

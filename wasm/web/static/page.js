@@ -97,7 +97,7 @@ function startEngine() {
   engine = compile().then((wasm) => loadWorker({ wasm, create }));
   engine.then(
     () => {
-      stage("engine", "done", `${milliseconds(performance.now() - start)}, module hash checked`);
+      stage("engine", "done", `ready in ${milliseconds(performance.now() - start)}, module hash checked`);
       result.dataset.engine = "ready";
     },
     (error) => {
@@ -226,7 +226,8 @@ async function verify(proof = state.proof) {
     state.reading = performance.now() - start;
     if (run !== state.run) return;
     stage("read", "done", `${proof.name}, ${size(bytes.byteLength)}`);
-    const options = demands(await chooseKey(bytes));
+    const key = await chooseKey(bytes);
+    const options = demands(key);
     const verifier = await engine.catch(() => null); // one that does not start has said so itself
     if (run !== state.run || !verifier) return;
     stage("verify", "active");
@@ -236,9 +237,9 @@ async function verify(proof = state.proof) {
     });
     if (run !== state.run) return;
     const ms = performance.now() - begun;
-    stage("verify", report.ok ? "done" : "failed", milliseconds(ms));
+    stage("verify", report.ok ? "done" : "failed", `${report.verdict} in ${milliseconds(ms)}`);
     if (report.ok) accept(report, ms);
-    else refuse(report.verdict, report, ms);
+    else refuse(report.verdict, report, { ms, key: key.digest });
   } catch (error) {
     if (run !== state.run) return;
     const { verdict, detail } = error instanceof Refusal ? error : new Refusal("internal", { what: "the page failed", got: error.message });
@@ -314,29 +315,32 @@ function sizes(s) {
 
 const raw = (report) => element("details", {}, element("summary", {}, "Report as JSON"), element("pre", { tabindex: "0" }, JSON.stringify(report, null, 2)));
 
-// refuse shows any verdict but acceptance.
-function refuse(verdict, detail, ms) {
+const keyName = (digest) => {
+  const known = release.keys.find((k) => k.digest === digest);
+  return known && `${known.system}, ${known.profile}`;
+};
+
+// refuse shows any verdict but acceptance. call says how long the verifier took and under which key, if it was asked.
+function refuse(verdict, detail, call) {
   const about = verdicts[verdict] ?? verdicts.internal;
   const sentence = checks[detail.check];
-  const code = (text) => {
-    const known = release.keys.find((k) => k.digest === text);
-    return text ? element("span", {}, element("code", {}, text), known ? ` (${known.system}, ${known.profile})` : "") : "";
-  };
+  const code = (text) => (text ? element("span", {}, element("code", {}, text), keyName(text) ? ` (${keyName(text)})` : "") : "");
   show(
     verdict in verdicts ? verdict : "internal",
     `${about.title}: ${detail.what}.`,
     ...banner(about),
     element("p", { class: "reason" }, sentence ?? `${detail.what[0].toUpperCase()}${detail.what.slice(1)}.`),
     list(
-      ["Check", detail.check ? `${detail.check}: ${detail.what}` : sentence ? detail.what : ""],
+      ["Check", detail.check ? `${detail.check}: ${detail.what}` : ""],
       ["Where", [inputs[detail.input], detail.place].filter(Boolean).join(", ")],
       ["Expected", code(detail.expected)],
       ["Got", code(detail.got)],
       ["What to do", detail.next ?? ""],
-      ["Time", ms === undefined ? "" : `${milliseconds(ms)} to verify`],
-      ["Verifier", ms === undefined ? "" : code(digest)],
+      ["Checked for", call ? (keyName(call.key) ?? "the key that you gave") : ""],
+      ["Time", call ? `${milliseconds(call.ms)} to verify` : ""],
+      ["Verifier", call ? code(digest) : ""],
     ),
-    ...(ms === undefined ? [] : [raw(detail)]),
+    ...(call ? [raw(detail)] : []),
   );
 }
 

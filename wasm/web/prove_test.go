@@ -3,25 +3,24 @@
 package web_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
-	"github.com/ixprove/ixprove/systems/blake3"
+	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/security"
 )
 
-// largeProof proves the digest of a file of 64 KiB under the standard profile. The proof is nearly as large, and takes nearly as long to verify, as that of a file of 1 MiB.
-func largeProof(t *testing.T) (key, proof []byte) {
+// prove makes the key of a system and a proof under the standard profile, both encoded.
+func prove(t *testing.T, system *air.System, witness func(minLogHeight int) (*prover.Witness, error)) (key, proof []byte) {
 	t.Helper()
 	profile, _ := security.ProfileByName("standard")
-	pk, err := prover.Keygen(t.Context(), blake3.System(), hash.Blake3{}, profile, cpu.Backend{})
+	pk, err := prover.Keygen(t.Context(), system, hash.Blake3{}, profile, cpu.Backend{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := blake3.Witness([][]byte{bytes.Repeat([]byte("measured"), 8<<10)}, nil, profile.MinLogHeight)
+	w, err := witness(profile.MinLogHeight)
 	if err != nil {
 		t.Fatal(err)
 	}
