@@ -51,8 +51,9 @@ type reader struct {
 	obj  object // what is being read
 	err  *Error
 
-	path  [maxDepth]step
-	depth int // path[:depth+1] leads to the item being read
+	tables, trees int // of the proof so far
+	path          [maxDepth]step
+	depth         int // path[:depth+1] leads to the item being read
 }
 
 // fail records the first failure, at the item read last.

@@ -63,7 +63,7 @@ func TestBytesChecks(t *testing.T) {
 			if c.check != "P-1" {
 				limit.MaxProofBytes = 1 << 20
 			}
-			_, err := verifier.Verify(s.pk.Key, c.change(append(make([]byte, 0, len(s.data)+8), s.data...)), limit)
+			_, err := verify(t, s.pk.Key, c.change(append(make([]byte, 0, len(s.data)+8), s.data...)), limit)
 			refused(t, err, c.check, c.class)
 		})
 	}
@@ -89,7 +89,7 @@ func TestNonCanonicalElements(t *testing.T) {
 			copy(data[at:], e[8*i:8*i+8])
 			binary.LittleEndian.PutUint64(e[8*i:], was)
 			if was > math.MaxUint32 || name == "claim" { // zero and others may occur elsewhere first
-				_, err := verifier.Verify(s.pk.Key, data, policy)
+				_, err := verify(t, s.pk.Key, data, policy)
 				refused(t, err, "P-2", formats.Malformed)
 			}
 		}
@@ -210,7 +210,7 @@ func TestProofChecks(t *testing.T) {
 			s := samples()[c.sample]
 			p := s.proof(t)
 			c.change(p)
-			_, err := verifier.Verify(s.pk.Key, encoded(t, p), policy)
+			_, err := verify(t, s.pk.Key, encoded(t, p), policy)
 			refused(t, err, c.check, formats.Rejected)
 		})
 	}
@@ -271,7 +271,7 @@ func TestPolicyChecks(t *testing.T) {
 		{"P-17", "a few bits are still too many", formats.Rejected, s.pk.Key, verifier.Policy{MinBits: 40}},
 	} {
 		t.Run(c.check+" "+c.name, func(t *testing.T) {
-			_, err := verifier.Verify(c.key, s.data, c.policy)
+			_, err := verify(t, c.key, s.data, c.policy)
 			refused(t, err, c.check, c.class)
 		})
 	}
@@ -295,7 +295,7 @@ func TestP16Weights(t *testing.T) {
 		Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: 4, Trace: newTrace(1, 4)}}}},
 	}
 	data := proveWith(t, cpu.Backend{}, pk, w)
-	if _, err := verifier.Verify(pk.Key, data, policy); err != nil {
+	if _, err := verify(t, pk.Key, data, policy); err != nil {
 		t.Fatal(err)
 	}
 	for _, tables := range [][]formats.Table{
@@ -309,7 +309,7 @@ func TestP16Weights(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Shards[0].Tables = tables
-		_, err = verifier.Verify(pk.Key, encoded(t, p), policy)
+		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-16", formats.Rejected)
 		// The same tables spread over shards.
 		p.Shards[0].Tables = tables[:1]
@@ -318,7 +318,7 @@ func TestP16Weights(t *testing.T) {
 			more.Tables = []formats.Table{table}
 			p.Shards = append(p.Shards, more)
 		}
-		_, err = verifier.Verify(pk.Key, encoded(t, p), policy)
+		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-16", formats.Rejected)
 	}
 	w.Shards[0].Tables[0].LogHeight = 26
@@ -366,7 +366,7 @@ func verifyRigged(t *testing.T, data []byte, words map[int][]uint64) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = verifier.Verify(key, data, policy)
+	_, err = verify(t, key, data, policy)
 	return err
 }
 
@@ -401,11 +401,11 @@ func TestP28FreeNonce(t *testing.T) {
 	key.Profile.GrindingBits = 0
 	p := s.proof(t)
 	p.Shards[0].Nonce = 1
-	_, err := verifier.Verify(&key, encoded(t, p), policy)
+	_, err := verify(t, &key, encoded(t, p), policy)
 	refused(t, err, "P-28", formats.Rejected)
 	// At 0 bits the nonce 0 passes, and the queries are others.
 	p.Shards[0].Nonce = 0
-	_, err = verifier.Verify(&key, encoded(t, p), policy)
+	_, err = verify(t, &key, encoded(t, p), policy)
 	if s.proof(t).Shards[0].Nonce != 0 {
 		refused(t, err, "P-29", formats.Rejected)
 	}
@@ -419,7 +419,7 @@ func TestP35FinalPolynomial(t *testing.T) {
 			f[0][0] = field.Add(f[0][0], 1)
 			return f
 		}}}, s.pk, s.witness)
-		_, err := verifier.Verify(s.pk.Key, data, policy)
+		_, err := verify(t, s.pk.Key, data, policy)
 		refused(t, err, "P-35", formats.Rejected)
 	}
 }
@@ -444,7 +444,7 @@ func TestDegenerateShapes(t *testing.T) {
 		}
 		s := &p.Shards[2]
 		bump(s.Trees[0].Rows, 0)
-		_, err = verifier.Verify(pk.Key, encoded(t, p), policy)
+		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-31", formats.Rejected)
 	}
 }

@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "d0136424a4309c8018d90afa5d717b4906b96d235d4d8910638f18591c83598a"
+const Digest = "229d265c51bb6871a4912142543c7b955f167c0714283e5a62832908cd0fce4e"

@@ -52,8 +52,11 @@ type Sizes struct {
 	Openings, Layers, Final, Rest int
 }
 
-// encodePolicy writes a policy as docs/wasm.md has it, claims by number and element.
-func encodePolicy(p Policy) ([]byte, error) {
+// JSON is the policy as docs/wasm.md has it, claims by number and element. A negative number is a *formats.Error of class Invalid.
+func (p Policy) JSON() ([]byte, error) {
+	if p.MinBits < 0 || p.MaxProofBytes < 0 {
+		return nil, &formats.Error{Class: formats.Invalid, Place: "policy", What: "a number is negative", Expected: "0 or more", Got: strconv.Itoa(min(p.MinBits, p.MaxProofBytes))}
+	}
 	type claim struct {
 		Entry   uint32   `json:"entry"`
 		Args    []string `json:"args"`
@@ -61,14 +64,11 @@ func encodePolicy(p Policy) ([]byte, error) {
 	}
 	out := struct {
 		Key      string   `json:"key,omitempty"`
-		MinBits  int      `json:"min_bits,omitempty"`
 		MaxBytes int      `json:"max_proof_bytes,omitempty"`
+		MinBits  int      `json:"min_bits,omitempty"`
 		Insecure bool     `json:"insecure,omitempty"`
 		Claims   *[]claim `json:"claims,omitempty"`
-	}{MinBits: p.MinBits, MaxBytes: limitOf(p), Insecure: p.Insecure}
-	if p.MinBits < 0 || p.MaxProofBytes < 0 {
-		return nil, &formats.Error{Class: formats.Invalid, Place: "policy", What: "a number is negative", Expected: "0 or more", Got: strconv.Itoa(min(p.MinBits, p.MaxProofBytes))}
-	}
+	}{MaxBytes: min(p.MaxProofBytes, MaxProofBytes), MinBits: p.MinBits, Insecure: p.Insecure}
 	if p.Key != nil {
 		out.Key = hex.EncodeToString(p.Key[:])
 	}

@@ -121,21 +121,24 @@ func (v *Verifier) release(ctx context.Context) error {
 }
 
 // Verify checks a batch proof against an encoded key (verifier.ParseKey, then verifier.Verify). An error is a *formats.Error with class, check and place of the native verifier;
-// ErrClosed; or the error of ctx. Inputs beyond the module's limits are errors of class formats.Limit. proof, key and policy must not change before it returns.
+// ErrClosed; or the error of ctx. Inputs beyond the module's limits are errors of class formats.Limit. key and proof must not change before it returns.
 func (v *Verifier) Verify(ctx context.Context, key, proof []byte, p Policy) (*Report, error) {
-	policy, err := encodePolicy(p)
+	policy, err := p.JSON()
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range []struct {
-		check      string
-		limit, got int
-	}{{"K-1", MaxKeyBytes, len(key)}, {"", MaxPolicyBytes, len(policy)}, {"P-1", limitOf(p), len(proof)}} {
-		if in.got > in.limit {
-			return nil, message.TooLong(in.check, in.limit, in.got)
-		}
+	result, err := v.VerifyJSON(ctx, key, proof, policy)
+	if err != nil {
+		return nil, err
 	}
-	var in *instance
+	return decodeResult(result)
+}
+
+// VerifyJSON is Verify with policy and result as docs/wasm.md has them. A proof that is not accepted is a result; errors are those of Verify that have another reason.
+func (v *Verifier) VerifyJSON(ctx context.Context, key, proof, policy []byte) ([]byte, error) {
+	if result := message.CheckLengths(proof, key, policy); result != nil {
+		return result, nil
+	}
 	select {
 	case <-v.closing:
 		return nil, ErrClosed
@@ -144,6 +147,7 @@ func (v *Verifier) Verify(ctx context.Context, key, proof []byte, p Policy) (*Re
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	var in *instance
 	select {
 	case <-v.closing:
 		return nil, ErrClosed
@@ -151,44 +155,31 @@ func (v *Verifier) Verify(ctx context.Context, key, proof []byte, p Policy) (*Re
 		return nil, ctx.Err()
 	case in = <-v.slots:
 	}
+	inputs := [3][]byte{proof, key, policy}
+	if ctx.Done() == nil {
+		result, kept, err := v.run(ctx, in, inputs)
+		v.slots <- kept
+		return result, err
+	}
+	for i := range inputs { // the call may outlive this function, and then the caller's promise not to change them
+		inputs[i] = bytes.Clone(inputs[i])
+	}
 	type outcome struct {
 		result []byte
 		err    error
 	}
 	done := make(chan outcome, 1)
-	// The module may outlive the call: it gets the inputs before this function returns to the caller's buffers.
-	inputs := [3][]byte{proof, key, policy}
-	if ctx.Done() != nil {
-		for i := range inputs {
-			inputs[i] = bytes.Clone(inputs[i])
-		}
-	}
-	run := func() {
+	go func() {
 		result, kept, err := v.run(ctx, in, inputs)
 		v.slots <- kept
 		done <- outcome{result, err}
-	}
-	if ctx.Done() == nil {
-		run()
-	} else {
-		go run()
-	}
+	}()
 	select {
 	case o := <-done:
-		if o.err != nil {
-			return nil, o.err
-		}
-		return decodeResult(o.result)
+		return o.result, o.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-func limitOf(p Policy) int {
-	if p.MaxProofBytes > 0 {
-		return min(p.MaxProofBytes, MaxProofBytes)
-	}
-	return MaxProofBytes
 }
 
 // run performs one call, on a new instance if in is nil. It returns the instance if that may serve again.

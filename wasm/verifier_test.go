@@ -19,6 +19,20 @@ func read(t testing.TB, name string) []byte {
 	return data
 }
 
+func newVerifier(t testing.TB, c wasm.Config) *wasm.Verifier {
+	t.Helper()
+	v, err := wasm.New(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
 func TestSmoke(t *testing.T) {
 	ctx := context.Background()
 	v, err := wasm.New(ctx, wasm.NewConfig().WithCacheDir("/tmp/w/cache"))

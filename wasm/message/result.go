@@ -7,12 +7,6 @@ import (
 	"github.com/ixprove/ixprove/verifier"
 )
 
-// TooLong is the error for an input that is longer than the module takes. Hosts give it too: such an input never reaches the module.
-func TooLong(check string, limit, got int) *formats.Error {
-	return &formats.Error{Class: formats.Limit, Check: check, Place: "at byte 0", What: "the data is too long",
-		Expected: "at most " + strconv.Itoa(limit) + " bytes", Got: strconv.Itoa(got)}
-}
-
 // Failure is the status and the result for an error about an input ("key", "policy", "proof", or empty).
 func Failure(input string, err error) (Status, []byte) {
 	e, ok := err.(*formats.Error)

@@ -5,6 +5,8 @@
 package message
 
 import (
+	"strconv"
+
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier"
 )
@@ -51,14 +53,8 @@ const (
 
 // Verify checks a proof against a key under a policy, all three encoded, and returns the status and the result in JSON. Key, policy and proof are looked at in that order.
 func Verify(proof, key, policy []byte) (Status, []byte) {
-	for _, in := range []struct {
-		name, check string
-		data        []byte
-		limit       int
-	}{{inputKey, "K-1", key, MaxKeyBytes}, {inputPolicy, "", policy, MaxPolicyBytes}, {inputProof, "P-1", proof, MaxProofBytes}} {
-		if len(in.data) > in.limit {
-			return Failure(in.name, TooLong(in.check, in.limit, len(in.data)))
-		}
+	if result := CheckLengths(proof, key, policy); result != nil {
+		return Limit, result
 	}
 	k, err := verifier.ParseKey(key)
 	if err != nil {
@@ -68,7 +64,7 @@ func Verify(proof, key, policy []byte) (Status, []byte) {
 	if err != nil {
 		return Failure(inputPolicy, err)
 	}
-	if p.MaxProofBytes == 0 || p.MaxProofBytes > MaxProofBytes {
+	if p.MaxProofBytes == 0 {
 		p.MaxProofBytes = MaxProofBytes
 	}
 	if p.Key != nil && *p.Key != k.Digest() {
@@ -80,4 +76,19 @@ func Verify(proof, key, policy []byte) (Status, []byte) {
 		return Failure(inputProof, err)
 	}
 	return Accepted, AppendReport(nil, k, r)
+}
+
+// CheckLengths is the result for an input that is longer than the module takes, or nil. Hosts ask it too: such an input never reaches the module.
+func CheckLengths(proof, key, policy []byte) []byte {
+	for _, in := range [...]struct {
+		name, check string
+		limit, got  int
+	}{{inputKey, "K-1", MaxKeyBytes, len(key)}, {inputPolicy, "", MaxPolicyBytes, len(policy)}, {inputProof, "P-1", MaxProofBytes, len(proof)}} {
+		if in.got > in.limit {
+			_, result := Failure(in.name, &formats.Error{Class: formats.Limit, Check: in.check, Place: "at byte 0", What: "the data is too long",
+				Expected: "at most " + strconv.Itoa(in.limit) + " bytes", Got: strconv.Itoa(in.got)})
+			return result
+		}
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ class Verifier {
 
   async verify(proof, options) {
     const inputs = encode(proof, options);
-    const tooLong = overLimit(inputs, options.policy);
+    const tooLong = overLimit(inputs);
     if (tooLong !== null) return tooLong;
     const instance = this.#idle ?? (await Instance.create(this.#module));
     this.#idle = null; // an instance that throws is lost, as it must be
@@ -80,13 +80,12 @@ function policyText({ claims, policy = {} }) {
 }
 
 /** The result for inputs that the module would not take, as package wasm for Go words it. */
-function overLimit(inputs, policy) {
-  const most = { ...limits, proof: Math.min(limits.proof, policy?.maxProofBytes || limits.proof) };
+function overLimit(inputs) {
   for (const [input, check] of [["key", "K-1"], ["policy", undefined], ["proof", "P-1"]]) {
-    if (inputs[input].length > most[input]) {
+    if (inputs[input].length > limits[input]) {
       return failure({
         verdict: "limit", input, check, place: "at byte 0", what: "the data is too long",
-        expected: `at most ${most[input]} bytes`, got: String(inputs[input].length),
+        expected: `at most ${limits[input]} bytes`, got: String(inputs[input].length),
       });
     }
   }

@@ -29,8 +29,8 @@ var header = []byte("\x00asm\x01\x00\x00\x00")
 
 // Options say what the module is allowed and told.
 type Options struct {
-	MaxMemoryPages int    // memory never grows past it
-	Environment    string // one variable, "NAME=value", that the Go runtime reads at its start
+	MaxMemoryPages int      // memory never grows past it
+	Environment    []string // variables, "NAME=value", that the Go runtime reads at its start
 }
 
 // Link returns the module without imports and custom sections. Imports must be functions of WASI preview 1 that a stub exists for; the module must have been written by the Go linker.
