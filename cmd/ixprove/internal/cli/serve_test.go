@@ -26,10 +26,10 @@ var address = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/`)
 
 func (v *visitor) Write(b []byte) (int, error) {
 	v.printed.Write(b)
-	if url := address.Find(b); url != nil {
+	if url := string(address.Find(b)); url != "" {
 		go func() {
 			defer v.stop()
-			v.visit(string(url))
+			v.visit(url)
 		}()
 	}
 	return len(b), nil
