@@ -155,7 +155,7 @@ func everyKernel(d *kernels.Device, c *air.Circuit) (err error) {
 	})
 	step(func() error { return d.Tree(nodes, log+logBlowup, nil) })
 	step(func() error { _, err := d.GatherDigests(nodes, []uint64{1}); return err })
-	ch := logup.NewChallenges(ext(r), ext(r), c.MessageElements())
+	ch := logup.NewChallenges(ext(r), ext(r), formats.MaxLookupArgs)
 	step(func() error { _, err := d.Lookups(aux, c, log, main, kernels.Array[field.Element]{}, ch); return err })
 	step(func() error { return d.Extend(auxExtended, aux, c.AuxColumns(), log, logBlowup) })
 	step(func() error {
