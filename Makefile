@@ -14,12 +14,13 @@ KERNEL_SOURCES = $(wildcard kernels/cu/*.cu)
 cuda: bin/lib/libcuda.a
 	$(CUDA_ENV) go build -tags cuda -trimpath -o bin/ixprove ./cmd/ixprove
 
-# The kernels' tests as a program, to be run on a machine with a card.
+# The tests of the kernels and of whole proofs as programs, to be run on a machine with a card by scripts/card.sh.
 cuda-tests: bin/lib/libcuda.a
 	$(CUDA_ENV) go test -c -tags cuda -o bin/kernels.test ./kernels
+	$(CUDA_ENV) go test -c -tags cuda -o bin/cuda.test ./prover/cuda
 
 cuda-vet: bin/lib/libcuda.a
-	$(CUDA_ENV) go vet -tags cuda ./kernels/...
+	$(CUDA_ENV) go vet -tags cuda ./kernels/... ./prover/cuda ./cmd/...
 
 # An empty library answers -lcuda of gorgonia.org/cu: kernels/driver has the functions.
 bin/lib/libcuda.a:
