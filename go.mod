@@ -6,6 +6,7 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/pflag v1.1.0
+	github.com/tetratelabs/wazero v1.12.0
 	github.com/zeebo/blake3 v0.2.4
 	golang.org/x/term v0.48.0
 	gorgonia.org/cu v0.9.6

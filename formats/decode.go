@@ -151,7 +151,8 @@ func (r *reader) claim() (c Claim) {
 
 func (r *reader) shard() (s Shard) {
 	r.exactly(majorMap, 12)
-	s.Tables = list(r.key(0, "tables"), MaxTables, leastTable, (*reader).table)
+	s.Tables = list(r.key(0, "tables"), min(MaxTables, MaxBatchTables-r.tables), leastTable, (*reader).table)
+	r.tables += len(s.Tables)
 	s.Main = r.key(1, "main").digest()
 	s.Pins = r.key(2, "pins").elements(0, 3*MaxTables)
 	s.Aux = r.key(3, "aux").digests(1)
@@ -161,7 +162,8 @@ func (r *reader) shard() (s Shard) {
 	s.LayerRoot = r.key(7, "layerroot").digests(MaxLayers)
 	s.Final = r.key(8, "final").elements(0, 3*MaxFinalPolyTerms)
 	s.Nonce = r.key(9, "nonce").uint(math.MaxUint64)
-	s.Trees = list(r.key(10, "trees"), MaxOpeningSets, leastOpening, (*reader).opening)
+	s.Trees = list(r.key(10, "trees"), min(MaxOpeningSets, MaxBatchTrees-r.trees), leastOpening, (*reader).opening)
+	r.trees += len(s.Trees)
 	s.Layers = list(r.key(11, "layers"), MaxLayers, leastOpening, (*reader).opening)
 	return s
 }

@@ -389,7 +389,7 @@ func TestMemoryOfClaimedLengths(t *testing.T) {
 func TestMemoryOfSmallItems(t *testing.T) {
 	shard := formats.Shard{Trees: make([]formats.Opening, formats.MaxOpeningSets), Layers: make([]formats.Opening, formats.MaxLayers)}
 	proof := &formats.Proof{Claims: make([]formats.Claim, formats.MaxClaims)}
-	for range 100 {
+	for range formats.MaxBatchTrees / formats.MaxOpeningSets {
 		proof.Shards = append(proof.Shards, shard)
 	}
 	entry := formats.Entry{Name: "x"}

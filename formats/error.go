@@ -77,3 +77,21 @@ func (e *Error) Mismatch(expected, got uint64) *Error {
 	e.Expected, e.Got = strconv.FormatUint(expected, 10), strconv.FormatUint(got, 10)
 	return e
 }
+
+// Quote is s in double quotes for a message: '"' and '\\' stand behind a backslash, and a byte that is no printable ASCII is \x and two digits. strconv.Quote would bring
+// Unicode's tables into the Wasm module.
+func Quote(s string) string {
+	const hex = "0123456789abcdef"
+	out := []byte{'"'}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			out = append(out, '\\', c)
+		case c < ' ' || c > '~':
+			out = append(out, '\\', 'x', hex[c>>4], hex[c&15])
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(append(out, '"'))
+}

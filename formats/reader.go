@@ -51,11 +51,14 @@ type reader struct {
 	obj  object // what is being read
 	err  *Error
 
-	path  [maxDepth]step
-	depth int // path[:depth+1] leads to the item being read
+	tables, trees int // of the proof so far
+	path          [maxDepth]step
+	depth         int // path[:depth+1] leads to the item being read
 }
 
 // fail records the first failure, at the item read last.
+//
+//go:noinline
 func (r *reader) fail(what, expected, got, next string) {
 	r.failAs(Malformed, r.obj.formCheck, &Error{What: what, Expected: expected, Got: got, Next: next})
 }
@@ -82,9 +85,13 @@ func (r *reader) failAs(class Class, check string, e *Error) {
 }
 
 // enter moves to the name within the current map or array.
+//
+//go:noinline
 func (r *reader) enter(name string) { r.path[r.depth] = step{name, -1} }
 
 // descend and ascend move into and out of the current item.
+//
+//go:noinline
 func (r *reader) descend() {
 	r.depth++
 	r.enter("")
@@ -180,6 +187,8 @@ func (r *reader) key(k int, name string) *reader {
 }
 
 // at moves to the named item of an array and returns r for reading it.
+//
+//go:noinline
 func (r *reader) at(name string) *reader {
 	r.enter(name)
 	return r
@@ -188,16 +197,8 @@ func (r *reader) at(name string) *reader {
 // list reads an array of at most max items, each of which takes at least least bytes. Nothing is allocated unless the data that is left
 // can hold that many. An empty list is nil.
 func list[T any](r *reader, max, least int, item func(*reader) T) []T {
-	n := r.head(majorArray)
-	left := uint64(len(r.data) - r.off)
-	switch {
-	case n > uint64(max):
-		r.fail("a list is too long", "at most "+strconv.Itoa(max)+" items", strconv.FormatUint(n, 10), "")
-	case n > left/uint64(least):
-		r.fail("a list is longer than the data", strconv.FormatUint(n, 10)+" items of at least "+strconv.Itoa(least)+" bytes",
-			strconv.FormatUint(left, 10)+" bytes left", hintCut)
-	}
-	if n == 0 || r.err != nil {
+	n := r.count(max, least)
+	if n == 0 {
 		return nil
 	}
 	out := make([]T, n)
@@ -213,6 +214,23 @@ func list[T any](r *reader, max, least int, item func(*reader) T) []T {
 	at.index = -1
 	r.ascend()
 	return out
+}
+
+// count reads the head of a list. It is not generic, which would be a copy of it for each type of item.
+func (r *reader) count(max, least int) int {
+	n := r.head(majorArray)
+	left := uint64(len(r.data) - r.off)
+	switch {
+	case n > uint64(max):
+		r.fail("a list is too long", "at most "+strconv.Itoa(max)+" items", strconv.FormatUint(n, 10), "")
+	case n > left/uint64(least):
+		r.fail("a list is longer than the data", strconv.FormatUint(n, 10)+" items of at least "+strconv.Itoa(least)+" bytes",
+			strconv.FormatUint(left, 10)+" bytes left", hintCut)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return int(n)
 }
 
 // one reads a single structure in place of an item, one level down the path.

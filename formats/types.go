@@ -27,6 +27,7 @@ const (
 	MaxClaims         = 1 << 16
 	MaxShards         = 1 << 10
 	MaxTables         = 1 << 10 // in one shard
+	MaxBatchTables    = 1 << 16 // in all shards: what a table costs before its bytes are looked at is bounded by this alone
 	MaxClaimElements  = 1 << 12
 	MaxNameBytes      = 64
 	MaxChannels       = 1 << 10
@@ -37,7 +38,6 @@ const (
 	MaxNodes          = 1 << 22 // of one circuit's constraint graph
 	MaxLookups        = 1 << 12 // of one circuit
 	MaxLookupArgs     = 1 << 10
-	MaxFixedTrees     = MaxTables
 	MaxLayers         = 32
 	MaxLogHeight      = 27
 	MaxPeriodLog      = 16
@@ -45,7 +45,8 @@ const (
 	DigestBytes       = 32
 	ElementBytes      = 8
 	ExtElementBytes   = 24
-	MaxOpeningSets    = MaxFixedTrees + 3
+	MaxOpeningSets    = MaxTables + 3                // in one shard: a tree for each table's fixed columns, main, auxiliary, quotient
+	MaxBatchTrees     = MaxBatchTables + 3*MaxShards // in all shards
 	MaxFinalPolyTerms = 64
 )
 

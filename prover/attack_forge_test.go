@@ -164,7 +164,7 @@ func TestDishonestProver(t *testing.T) {
 		t.Run(c.check+" "+c.name, func(t *testing.T) {
 			pk := samples()["toy"].pk
 			data := proveWith(t, cheat{c.hooks}, pk, c.witness)
-			_, err := verifier.Verify(pk.Key, data, policy)
+			_, err := verify(t, pk.Key, data, policy)
 			refused(t, err, c.check, formats.Rejected)
 			if e := new(formats.Error); errors.As(err, &e) && !strings.Contains(e.Place, c.place) {
 				t.Errorf("refused at %q, want %q", e.Place, c.place)
@@ -428,7 +428,7 @@ func TestStaleChallenges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := verifier.Verify(key, s.data, policy); err != nil {
+		if _, err := verify(t, key, s.data, policy); err != nil {
 			t.Fatal(err)
 		}
 		want := transcriptOf(s.pk.Digest(), s.proof(t))

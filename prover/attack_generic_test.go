@@ -99,7 +99,7 @@ func TestEveryPlaceOfAProof(t *testing.T) {
 			if err != nil {
 				return // no encoding carries it
 			}
-			_, err = verifier.Verify(s.pk.Key, data, policy)
+			_, err = verify(t, s.pk.Key, data, policy)
 			typed(t, err, path)
 			if e, ok := err.(*formats.Error); ok {
 				checks[e.Check]++
@@ -136,12 +136,12 @@ func TestEveryPlaceOfAKey(t *testing.T) {
 				return
 			}
 			loaded++
-			_, err = verifier.Verify(other, s.data, policy)
+			_, err = verify(t, other, s.data, policy)
 			refused(t, err, "P-4", formats.Incompatible)
 			// The same proof, said to be for that key.
 			p := s.proof(t)
 			p.Key = other.Digest()
-			_, err = verifier.Verify(other, encoded(t, p), policy)
+			_, err = verify(t, other, encoded(t, p), policy)
 			typed(t, err, path)
 		})
 		t.Logf("%s: %d mutations, %d of them keys", name, count, loaded)
@@ -152,13 +152,13 @@ func TestEveryPlaceOfAKey(t *testing.T) {
 func TestOtherProofs(t *testing.T) {
 	toy, fibonacci := samples()["toy"], samples()["fibonacci"]
 	for _, c := range []struct{ of, under *sample }{{toy, fibonacci}, {fibonacci, toy}} {
-		_, err := verifier.Verify(c.under.pk.Key, c.of.data, policy)
+		_, err := verify(t, c.under.pk.Key, c.of.data, policy)
 		refused(t, err, "P-4", formats.Incompatible)
 		p := c.of.proof(t)
 		p.Key = c.under.pk.Digest()
-		_, err = verifier.Verify(c.under.pk.Key, encoded(t, p), policy)
+		_, err = verify(t, c.under.pk.Key, encoded(t, p), policy)
 		typed(t, err, "a proof said to be for another key")
-		_, err = verifier.Verify(c.under.pk.Key, c.of.pk.Encoded, policy)
+		_, err = verify(t, c.under.pk.Key, c.of.pk.Encoded, policy)
 		refused(t, err, "P-3", formats.Incompatible)
 		_, err = verifier.ParseKey(c.of.data)
 		refused(t, err, "K-2", formats.Incompatible)
@@ -176,7 +176,7 @@ func TestRegroupedClaims(t *testing.T) {
 			p.Claims[i].Args, p.Claims[k].Args = p.Claims[k].Args, p.Claims[i].Args
 			p.Claims[i].Results, p.Claims[k].Results = p.Claims[k].Results, p.Claims[i].Results
 			if data := encoded(t, p); !bytes.Equal(data, s.data) {
-				_, err := verifier.Verify(s.pk.Key, data, policy)
+				_, err := verify(t, s.pk.Key, data, policy)
 				typed(t, err, fmt.Sprintf("claims %d and %d with each other's words", i, k))
 			}
 		}
@@ -187,7 +187,7 @@ func TestRegroupedClaims(t *testing.T) {
 	} {
 		p = s.proof(t)
 		p.Claims = append(groups, whole[2:]...)
-		_, err := verifier.Verify(s.pk.Key, encoded(t, p), policy)
+		_, err := verify(t, s.pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-7", formats.Rejected)
 	}
 }
@@ -196,7 +196,7 @@ func TestRegroupedClaims(t *testing.T) {
 func TestTruncations(t *testing.T) {
 	for name, s := range samples() {
 		for n := range s.data {
-			_, err := verifier.Verify(s.pk.Key, s.data[:n], policy)
+			_, err := verify(t, s.pk.Key, s.data[:n], policy)
 			refused(t, err, "P-2", formats.Malformed)
 		}
 		for n := range s.pk.Encoded {
@@ -217,7 +217,7 @@ func TestBitFlips(t *testing.T) {
 		for range 1500 {
 			at, bit := g.IntN(len(data)), byte(1)<<g.IntN(8)
 			data[at] ^= bit
-			_, err := verifier.Verify(s.pk.Key, data, policy)
+			_, err := verify(t, s.pk.Key, data, policy)
 			typed(t, err, fmt.Sprintf("%s with bit %d of byte %d flipped", name, bit, at))
 			data[at] ^= bit
 		}
@@ -248,7 +248,7 @@ func TestDeclaredHeights(t *testing.T) {
 	tall := s.proof(t)
 	tall.Shards[0].Tables = quiet(1, formats.MaxLogHeight)
 	many := s.proof(t)
-	many.Shards = make([]formats.Shard, 100)
+	many.Shards = make([]formats.Shard, formats.MaxBatchTables/formats.MaxTables)
 	for i := range many.Shards {
 		many.Shards[i].Tables = quiet(formats.MaxTables, 5)
 	}

@@ -78,7 +78,7 @@ func TestBytesChecks(t *testing.T) {
 			if c.check != "P-1" {
 				limit.MaxProofBytes = 1 << 20
 			}
-			_, err := verifier.Verify(s.pk.Key, c.change(append(make([]byte, 0, len(s.data)+8), s.data...)), limit)
+			_, err := verify(t, s.pk.Key, c.change(append(make([]byte, 0, len(s.data)+8), s.data...)), limit)
 			refused(t, err, c.check, c.class)
 		})
 	}
@@ -126,7 +126,7 @@ func TestNonCanonicalElements(t *testing.T) {
 			copy(data[at:], e[8*i:8*i+8])
 			binary.LittleEndian.PutUint64(e[8*i:], was)
 			if was > math.MaxUint32 || name == "claim" { // zero and others may occur elsewhere first
-				_, err := verifier.Verify(s.pk.Key, data, policy)
+				_, err := verify(t, s.pk.Key, data, policy)
 				refused(t, err, "P-2", formats.Malformed)
 			}
 		}
@@ -247,7 +247,7 @@ func TestProofChecks(t *testing.T) {
 			s := samples()[c.sample]
 			p := s.proof(t)
 			c.change(p)
-			_, err := verifier.Verify(s.pk.Key, encoded(t, p), policy)
+			_, err := verify(t, s.pk.Key, encoded(t, p), policy)
 			refused(t, err, c.check, formats.Rejected)
 		})
 	}
@@ -327,9 +327,86 @@ func TestPolicyChecks(t *testing.T) {
 		{"P-17", "a few bits are still too many", formats.Rejected, s.pk.Key, verifier.Policy{MinBits: 40}},
 	} {
 		t.Run(c.check+" "+c.name, func(t *testing.T) {
-			_, err := verifier.Verify(c.key, s.data, c.policy)
+			_, err := verify(t, c.key, s.data, c.policy)
 			refused(t, err, c.check, c.class)
 		})
+	}
+}
+
+// TestP36Work has a key whose constraints take long, in many tables.
+func TestP36Work(t *testing.T) {
+	s := air.NewSystem("busy")
+	ch := s.Channel("entry", 1)
+	s.Entry("entry", ch, []formats.Value{{Name: "x", Type: formats.TypeField}}, nil)
+	c := s.Circuit("busy")
+	x := c.Column("x")
+	sum := x
+	for i := range field.Element(1 << 14) {
+		sum = sum.Add(c.Const(i + 1))
+	}
+	c.Pull(ch, c.First(), sum.Sub(sum))
+	pk := keygen(t, s, hash.Blake3{})
+	w := &prover.Witness{
+		Claims: []formats.Claim{{Args: elements(0)}},
+		Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: 4, Trace: newTrace(1, 4)}}}},
+	}
+	data := proveWith(t, cpu.Backend{}, pk, w)
+	if _, err := verify(t, pk.Key, data, policy); err != nil {
+		t.Fatal(err)
+	}
+	// 2^15 operations a table.
+	p, err := formats.DecodeProof(bytes.Clone(data), len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Shards[0].Tables = make([]formats.Table, formats.MaxTables)
+	for i := range p.Shards[0].Tables {
+		p.Shards[0].Tables[i].LogHeight = 4
+	}
+	for range 4 {
+		p.Shards = append(p.Shards, p.Shards[0])
+	}
+	_, err = verify(t, pk.Key, encoded(t, p), policy)
+	refused(t, err, "P-36", formats.Limit)
+	for range formats.MaxTables {
+		w.Shards = append(w.Shards, w.Shards[0])
+	}
+	for i := range w.Shards[:5] {
+		w.Shards[i].Tables = slices.Repeat(w.Shards[0].Tables[:1], formats.MaxTables)
+	}
+	if _, err := prover.Shapes(pk.Key, &prover.Witness{Claims: w.Claims, Shards: w.Shards[:5]}); err == nil {
+		t.Error("the prover takes a witness that no verifier accepts")
+	}
+}
+
+// TestP2BatchLimits has a table, and a tree, more in all shards than a proof may have. The encoder refuses to write such a proof, so one that is allowed is lengthened by a shard.
+func TestP2BatchLimits(t *testing.T) {
+	for name, change := range map[string]func(s *formats.Shard){
+		"tables": func(s *formats.Shard) { s.Tables = make([]formats.Table, formats.MaxTables) },
+		"trees":  func(s *formats.Shard) { s.Trees = make([]formats.Opening, formats.MaxOpeningSets) },
+	} {
+		const most = formats.MaxBatchTables / formats.MaxTables
+		s := samples()["toy"]
+		p := s.proof(t)
+		change(&p.Shards[0])
+		shards := func(n int) []byte {
+			p.Shards = slices.Repeat(p.Shards[:1], n)
+			return encoded(t, p)
+		}
+		fewer, full := shards(most-1), shards(most)
+		shard := full[len(fewer):]
+		data := bytes.Clone(full)
+		for n := most; n < most+3; n++ { // trees have some room above that of tables
+			head := []byte{0x98, byte(n)}
+			at := len(full) - most*len(shard) - len(head)
+			if !bytes.Equal(data[at:at+2], head) {
+				t.Fatalf("%s: the list of shards starts with %x", name, data[at:at+2])
+			}
+			data[at+1]++
+			data = append(data, shard...)
+		}
+		_, err := verify(t, s.pk.Key, data, policy)
+		refused(t, err, "P-2", formats.Malformed)
 	}
 }
 
@@ -351,7 +428,7 @@ func TestP16Weights(t *testing.T) {
 		Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: 4, Trace: newTrace(1, 4)}}}},
 	}
 	data := proveWith(t, cpu.Backend{}, pk, w)
-	if _, err := verifier.Verify(pk.Key, data, policy); err != nil {
+	if _, err := verify(t, pk.Key, data, policy); err != nil {
 		t.Fatal(err)
 	}
 	for _, tables := range [][]formats.Table{
@@ -365,7 +442,7 @@ func TestP16Weights(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Shards[0].Tables = tables
-		_, err = verifier.Verify(pk.Key, encoded(t, p), policy)
+		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-16", formats.Rejected)
 		// The same tables spread over shards.
 		p.Shards[0].Tables = tables[:1]
@@ -374,7 +451,7 @@ func TestP16Weights(t *testing.T) {
 			more.Tables = []formats.Table{table}
 			p.Shards = append(p.Shards, more)
 		}
-		_, err = verifier.Verify(pk.Key, encoded(t, p), policy)
+		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-16", formats.Rejected)
 	}
 	w.Shards[0].Tables[0].LogHeight = 26
@@ -422,7 +499,7 @@ func verifyRigged(t *testing.T, data []byte, words map[int][]uint64) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = verifier.Verify(key, data, policy)
+	_, err = verify(t, key, data, policy)
 	return err
 }
 
@@ -457,11 +534,11 @@ func TestP28FreeNonce(t *testing.T) {
 	key.Profile.GrindingBits = 0
 	p := s.proof(t)
 	p.Shards[0].Nonce = 1
-	_, err := verifier.Verify(&key, encoded(t, p), policy)
+	_, err := verify(t, &key, encoded(t, p), policy)
 	refused(t, err, "P-28", formats.Rejected)
 	// At 0 bits the nonce 0 passes, and the queries are others.
 	p.Shards[0].Nonce = 0
-	_, err = verifier.Verify(&key, encoded(t, p), policy)
+	_, err = verify(t, &key, encoded(t, p), policy)
 	if s.proof(t).Shards[0].Nonce != 0 {
 		refused(t, err, "P-29", formats.Rejected)
 	}
@@ -475,7 +552,7 @@ func TestP35FinalPolynomial(t *testing.T) {
 			f[0][0] = field.Add(f[0][0], 1)
 			return f
 		}}}, s.pk, s.witness)
-		_, err := verifier.Verify(s.pk.Key, data, policy)
+		_, err := verify(t, s.pk.Key, data, policy)
 		refused(t, err, "P-35", formats.Rejected)
 	}
 }
@@ -500,7 +577,7 @@ func TestDegenerateShapes(t *testing.T) {
 		}
 		s := &p.Shards[2]
 		bump(s.Trees[0].Rows, 0)
-		_, err = verifier.Verify(pk.Key, encoded(t, p), policy)
+		_, err = verify(t, pk.Key, encoded(t, p), policy)
 		refused(t, err, "P-31", formats.Rejected)
 	}
 }

@@ -3,6 +3,9 @@ package prover_test
 import (
 	"bytes"
 	"errors"
+	"flag"
+	"fmt"
+	"os"
 	"sync"
 	"testing"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/ixprove/ixprove/systems/fibonacci"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/wasm/wasmtest"
 )
 
 // sample is an honest proof that the attacks start from.
@@ -39,6 +43,26 @@ var samples = sync.OnceValue(func() map[string]*sample {
 })
 
 var policy = verifier.Policy{Insecure: true}
+
+var engines = flag.Bool("engines", false, "verify everything on the engines of package wasmtest, too")
+
+// verify is verifier.Verify, which under the flag has to say the same in WebAssembly.
+func verify(t testing.TB, key *verifier.Key, proof []byte, p verifier.Policy) (*verifier.Report, error) {
+	t.Helper()
+	if *engines {
+		wasmtest.CompareKey(t, key, proof, p)
+	}
+	return verifier.Verify(key, proof, p)
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if *engines {
+		fmt.Println("verified alike on all engines:", wasmtest.Totals)
+	}
+	os.Exit(code)
+}
 
 // proof returns a fresh copy of the sample's proof, to be changed.
 func (s *sample) proof(t testing.TB) *formats.Proof {
@@ -89,7 +113,7 @@ func typed(t testing.TB, err error, what string) {
 
 func TestHonestProofs(t *testing.T) {
 	for name, s := range samples() {
-		r, err := verifier.Verify(s.pk.Key, s.data, verifier.Policy{Insecure: true, Claims: s.witness.Claims})
+		r, err := verify(t, s.pk.Key, s.data, verifier.Policy{Insecure: true, Claims: s.witness.Claims})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -171,6 +171,9 @@ func Shapes(key *verifier.Key, w *Witness) ([]*verifier.Shape, error) {
 	if err := verifier.CheckWeights(shapes, len(w.Claims)); err != nil {
 		return nil, invalid(err)
 	}
+	if err := verifier.CheckWork(shapes); err != nil {
+		return nil, invalid(err)
+	}
 	return shapes, nil
 }
 

@@ -1,7 +1,6 @@
 package verifier
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
@@ -40,7 +39,7 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 			for _, v := range part.values {
 				for range v.Type.Elements() {
 					if x := part.got.At(at); !v.Type.Holds(x) {
-						e := rejected("P-8", place+", "+part.name+" "+strconv.Quote(v.Name), "an element is out of its type's range").Mismatch(0, x)
+						e := rejected("P-8", place+", "+part.name+" "+formats.Quote(v.Name), "an element is out of its type's range").Mismatch(0, x)
 						e.Expected = "a value of type " + v.Type.String()
 						return e
 					}
@@ -58,7 +57,7 @@ func checkExpected(got, want []formats.Claim) error {
 		return rejected("P-9", "claims", "these are not the claims that were expected").Mismatch(uint64(len(want)), uint64(len(got)))
 	}
 	for i := range want {
-		if got[i].Entry != want[i].Entry || !bytes.Equal(got[i].Args, want[i].Args) || !bytes.Equal(got[i].Results, want[i].Results) {
+		if got[i].Entry != want[i].Entry || string(got[i].Args) != string(want[i].Args) || string(got[i].Results) != string(want[i].Results) {
 			return rejected("P-9", "claim "+strconv.Itoa(i), "this is not the claim that was expected")
 		}
 	}

@@ -84,13 +84,19 @@ func periodicAt(columns []formats.Elements, x field.Ext, logHeight int) []field.
 		}
 		u := field.SquareExtTimes(x, logHeight-log)
 		w, _ := field.RootOfUnity(log)
-		// Barycentric form on the subgroup: (u^k - 1)/k Σ v_i w^i/(u - w^i).
-		var sum field.Ext
+		// Barycentric form on the subgroup: (u^k - 1)/k Σ v_i w^i/(u - w^i). If u lies on the subgroup, which has a probability of 2^-176, the value is taken for 0.
+		inverses := make([]field.Ext, values.Len())
 		p := field.Element(1)
-		for k := range values.Len() {
-			d, _ := field.InverseExt(field.SubExt(u, field.FromBase(p)))
-			sum = field.AddExt(sum, field.ScaleExt(d, field.Mul(p, field.Element(values.At(k)))))
+		for k := range inverses {
+			inverses[k] = field.SubExt(u, field.FromBase(p))
 			p = field.Mul(p, w)
+		}
+		var sum field.Ext
+		if field.BatchInverseExt(inverses, make([]field.Ext, len(inverses))) {
+			for k, d := range inverses {
+				sum = field.AddExt(sum, field.ScaleExt(d, field.Mul(p, field.Element(values.At(k)))))
+				p = field.Mul(p, w)
+			}
 		}
 		z := field.SubExt(field.SquareExtTimes(u, log), field.Ext{1})
 		out[i] = field.MulExt(field.ScaleExt(z, field.InverseOfTwoPower(log)), sum)

@@ -48,6 +48,15 @@ func ParseKey(data []byte, suites ...hash.Suite) (*Key, error) {
 // Digest names the key: it is what a verifier pins.
 func (k *Key) Digest() formats.Digest { return k.digest }
 
+// Raw is the key as it travels: its one encoding has the key's digest.
+func (k *Key) Raw() *formats.Key {
+	raw := &formats.Key{Name: k.Name, Suite: k.Suite.Name(), Profile: RawProfile(k.Profile), Channels: k.Channels, Entries: k.Entries}
+	for _, c := range k.Circuits {
+		raw.Circuits = append(raw.Circuits, c.Circuit)
+	}
+	return raw
+}
+
 // Entry is the index of the entry of that name.
 func (k *Key) Entry(name string) (int, bool) {
 	for i := range k.Entries {
@@ -110,7 +119,7 @@ func checkNames(_ *Key, raw *formats.Key, _ []hash.Suite) error {
 		seen := make(map[string]bool, k.n)
 		for i := range k.n {
 			if seen[k.name(i)] {
-				return &Error{Class: formats.Invalid, Check: "K-5", Place: k.kind + " " + strconv.Itoa(i), What: "two have the same name", Got: strconv.Quote(k.name(i)), Next: "rename one"}
+				return &Error{Class: formats.Invalid, Check: "K-5", Place: k.kind + " " + strconv.Itoa(i), What: "two have the same name", Got: formats.Quote(k.name(i)), Next: "rename one"}
 			}
 			seen[k.name(i)] = true
 		}
@@ -125,7 +134,7 @@ func checkEntries(k *Key, raw *formats.Key, _ []hash.Suite) error {
 	used := make([]bool, len(raw.Channels))
 	for i := range raw.Entries {
 		e := &raw.Entries[i]
-		place := "entry " + strconv.Quote(e.Name)
+		place := "entry " + formats.Quote(e.Name)
 		if uint64(e.Channel) >= uint64(len(raw.Channels)) {
 			return (&Error{Class: formats.Invalid, Check: "K-6", Place: place, What: "the channel does not exist"}).Mismatch(uint64(len(raw.Channels)), uint64(e.Channel))
 		}

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
@@ -40,9 +41,8 @@ type Sizes struct {
 func newReport(key *Key, p *formats.Proof, shapes []*Shape, bytes int) *Report {
 	r := &Report{System: key.Name, Key: key.digest, Profile: key.Profile.Name, Claims: p.Claims}
 	shape := Security(shapes, len(p.Claims))
-	for regime, bits := range map[security.Regime]*int{security.Johnson: &r.ProvenBits, security.Unique: &r.UniqueBits, security.Conjectured: &r.Conjectured} {
-		*bits = security.Level(security.Terms(key.Profile, shape, regime))
-	}
+	level := func(regime security.Regime) int { return security.Level(security.Terms(key.Profile, shape, regime)) }
+	r.ProvenBits, r.UniqueBits, r.Conjectured = level(security.Johnson), level(security.Unique), level(security.Conjectured)
 	r.Sizes.Total = bytes
 	rest := bytes
 	for i, s := range shapes {
@@ -115,4 +115,60 @@ func ValueText(t formats.ValueType, e formats.Elements) string {
 		return Hex(d)
 	}
 	return strconv.FormatUint(e.At(0), 10)
+}
+
+// AppendValue appends the elements of a value written as ValueText writes it, and reports whether it is one of the type.
+func AppendValue(e formats.Elements, t formats.ValueType, text string) (formats.Elements, bool) {
+	if t == formats.TypeBytes32 {
+		d, ok := ParseDigest(text)
+		if !ok {
+			return e, false
+		}
+		for i := 0; i < len(d); i += 4 {
+			e = e.Append(uint64(d[i]) | uint64(d[i+1])<<8 | uint64(d[i+2])<<16 | uint64(d[i+3])<<24)
+		}
+		return e, true
+	}
+	v, ok := ParseNumber(text)
+	switch {
+	case !ok:
+		return e, false
+	case t == formats.TypeU64:
+		return e.Append(v & (1<<32 - 1)).Append(v >> 32), true
+	case !t.Holds(v):
+		return e, false
+	}
+	return e.Append(v), true
+}
+
+// ParseDigest reads 64 hexadecimal digits of either case.
+func ParseDigest(text string) (d formats.Digest, ok bool) {
+	if len(text) != 2*len(d) {
+		return d, false
+	}
+	for i := range len(text) {
+		var v byte
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			v = c - '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			v = c | 0x20 - 'a' + 10
+		default:
+			return d, false
+		}
+		d[i/2] = d[i/2]<<4 | v
+	}
+	return d, true
+}
+
+// ParseNumber reads a decimal number below 2^64. strconv.ParseUint would bring its error types into the Wasm module.
+func ParseNumber(text string) (v uint64, ok bool) {
+	for i := range len(text) {
+		c := uint64(text[i]) - '0'
+		if c > 9 || v > (math.MaxUint64-c)/10 {
+			return 0, false
+		}
+		v = 10*v + c
+	}
+	return v, text != ""
 }

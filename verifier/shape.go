@@ -216,6 +216,26 @@ func CheckWeights(shapes []*Shape, claims int) error {
 
 const modulus uint64 = formats.Modulus
 
+// maxWork is some seconds of a verifier's time, in operations of E. The tables of real batches stay below a hundredth of it; a key that is made to keep its verifier busy does not.
+const maxWork = 1 << 27
+
+// CheckWork checks that the constraints of all tables are evaluated in bounded time, whatever the key (P-36).
+func CheckWork(shapes []*Shape) error {
+	work := uint64(0)
+	for _, s := range shapes {
+		for i := range s.Tables {
+			work += s.Tables[i].Work // at most 2^20 tables of less than 2^40
+		}
+	}
+	if work > maxWork {
+		e := (&Error{Class: formats.Limit, Check: "P-36", Place: "batch", What: "the constraints of all tables take too long"}).Mismatch(maxWork, work)
+		e.Expected = "at most " + e.Expected + " operations"
+		e.Next = "prove fewer tables in one batch"
+		return e
+	}
+	return nil
+}
+
 // Security is the shape of a batch for the security accounting.
 func Security(shapes []*Shape, claims int) security.Shape {
 	s := security.Shape{Claims: claims}
@@ -237,6 +257,9 @@ func Security(shapes []*Shape, claims int) security.Shape {
 	return s
 }
 
+// rejected is out of line to keep the Wasm module small.
+//
+//go:noinline
 func rejected(check, place, what string) *Error {
 	return &Error{Class: formats.Rejected, Check: check, Place: place, What: what}
 }

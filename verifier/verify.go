@@ -23,7 +23,7 @@ type Policy struct {
 // DefaultMinBits is the proven security that a policy demands unless it says otherwise.
 const DefaultMinBits = 128
 
-// Verify checks a batch proof against a key (P-1 to P-35). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
+// Verify checks a batch proof against a key (P-1 to P-36). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
 // proves the report's claims, in the sense of docs/security.md.
 func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 	maxBytes := policy.MaxProofBytes
@@ -114,6 +114,9 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 		shapes[i] = NewShape(key, tables)
 	}
 	if err := CheckWeights(shapes, len(p.Claims)); err != nil { // P-16
+		return nil, err
+	}
+	if err := CheckWork(shapes); err != nil { // P-36
 		return nil, err
 	}
 	if !policy.Insecure {

@@ -44,7 +44,7 @@ type Channel struct {
 // Channel declares a channel whose messages have the given number of elements.
 func (s *System) Channel(name string, arity int) Channel {
 	if arity < 0 || arity > formats.MaxLookupArgs {
-		s.fail("channel "+strconv.Quote(name), "the arity is not within 0 to "+strconv.Itoa(formats.MaxLookupArgs))
+		s.fail("channel "+formats.Quote(name), "the arity is not within 0 to "+strconv.Itoa(formats.MaxLookupArgs))
 		arity = 0
 	}
 	s.Channels = append(s.Channels, formats.Channel{Name: name, Arity: uint16(arity)})
@@ -55,7 +55,7 @@ func (s *System) Channel(name string, arity int) Channel {
 // it. The channel must serve no other entry.
 func (s *System) Entry(name string, ch Channel, args, results []formats.Value) {
 	if ch.system != s {
-		s.fail("entry "+strconv.Quote(name), "the channel belongs to another system")
+		s.fail("entry "+formats.Quote(name), "the channel belongs to another system")
 		return
 	}
 	s.Entries = append(s.Entries, formats.Entry{Name: name, Channel: ch.index, Args: args, Results: results})
@@ -87,7 +87,7 @@ type Expr struct {
 }
 
 func (b *Builder) fail(what string) Expr {
-	b.system.fail("circuit "+strconv.Quote(b.Name), what)
+	b.system.fail("circuit "+formats.Quote(b.Name), what)
 	return b.Const(0)
 }
 
@@ -280,7 +280,7 @@ func (b *Builder) Sum(xs ...Expr) Expr {
 // Assert demands x = 0 on every row. The name appears in errors.
 func (b *Builder) Assert(name string, x Expr) {
 	if x.b != b {
-		b.fail("constraint " + strconv.Quote(name) + " is no expression of the circuit")
+		b.fail("constraint " + formats.Quote(name) + " is no expression of the circuit")
 		return
 	}
 	b.Constraints = append(b.Constraints, x.id)
@@ -306,7 +306,7 @@ func (b *Builder) lookup(push bool, ch Channel, mult Expr, weight uint64, args [
 	l := formats.Lookup{Push: push, Channel: ch.index, Multiplicity: mult.id, Weight: weight}
 	for _, a := range append([]Expr{mult}, args...) {
 		if a.b != b {
-			b.fail("a lookup on channel " + strconv.Quote(b.system.Channels[ch.index].Name) + " has an expression of another circuit")
+			b.fail("a lookup on channel " + formats.Quote(b.system.Channels[ch.index].Name) + " has an expression of another circuit")
 			return
 		}
 	}

@@ -32,6 +32,7 @@ type Circuit struct {
 	NextFixed []int   // fixed columns read in the next row, ascending
 	LogPeriod int     // log2 of the longest period
 	Weights   uint64  // sum of the weights of the pushes of one row
+	Work      uint64  // operations of E, about, that its constraints and periodic columns take at a point
 	degrees   []Degree
 }
 
@@ -61,6 +62,9 @@ func (c *Circuit) FixedColumns() int {
 // NodeDegree is the degree of a node of the graph.
 func (c *Circuit) NodeDegree(node uint32) Degree { return c.degrees[node] }
 
+// invalid is out of line, as are other makers of errors: inlined, they would be a tenth of the Wasm module.
+//
+//go:noinline
 func invalid(check, place, what string) *formats.Error {
 	return &formats.Error{Class: formats.Invalid, Check: check, Place: place, What: what}
 }
@@ -73,7 +77,7 @@ func CheckCircuit(raw *formats.Circuit, channels []formats.Channel, logBlowup, m
 		checkColumns, checkHeights, checkNodes, checkConstraints, checkLookups,
 	} {
 		if err := check(c, channels, logBlowup, minLogHeight); err != nil {
-			err.Place = "circuit " + strconv.Quote(raw.Name) + err.Place
+			err.Place = "circuit " + formats.Quote(raw.Name) + err.Place
 			return nil, err
 		}
 	}
@@ -108,6 +112,7 @@ func checkHeights(c *Circuit, _ []formats.Channel, _, minLogHeight int) *formats
 		for 1<<c.LogPeriod < n {
 			c.LogPeriod++
 		}
+		c.Work += 16 * uint64(n) // interpolation for this row and the next
 	}
 	if need := max(minLogHeight, c.LogPeriod); int(c.MinLogHeight) < need || c.MinLogHeight > formats.MaxLogHeight {
 		e := invalid("K-10", ", minimum log height", "the minimum height is out of range").Mismatch(uint64(need), uint64(c.MinLogHeight))
@@ -126,6 +131,7 @@ func checkHeights(c *Circuit, _ []formats.Channel, _, minLogHeight int) *formats
 func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 	next := [2][]bool{make([]bool, c.Columns), make([]bool, c.FixedColumns())}
 	c.degrees = make([]Degree, len(c.Nodes))
+	c.Work += uint64(len(c.Nodes) + len(c.Constraints))
 	for i, n := range c.Nodes {
 		bad := func(what string, limit, got uint64) *formats.Error {
 			e := invalid("K-7", ", node "+strconv.Itoa(i), what).Mismatch(limit, got)
@@ -240,7 +246,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 			return e
 		}
 		if want := int(channels[l.Channel].Arity); len(l.Args) != want {
-			return invalid("K-9", place, "the number of arguments is not the arity of channel "+strconv.Quote(channels[l.Channel].Name)).
+			return invalid("K-9", place, "the number of arguments is not the arity of channel "+formats.Quote(channels[l.Channel].Name)).
 				Mismatch(uint64(want), uint64(len(l.Args)))
 		}
 		for _, id := range append([]uint32{l.Multiplicity}, l.Args...) {
@@ -258,6 +264,7 @@ func checkLookups(c *Circuit, channels []formats.Channel, _, _ int) *formats.Err
 			return e
 		}
 		c.Weights += l.Weight // at most 2^12 lookups of weight 2^32
+		c.Work += 4 + uint64(len(l.Args))
 		if d := (fraction{}).with(c, l).constraint(); !d.within(int(c.Degree)) {
 			e := tooHigh(place, d, int(c.Degree))
 			e.Check = "K-9"

@@ -52,8 +52,8 @@ func (b *Builder) explain(err error) error {
 	}
 	named := *e
 	for i, name := range b.Asserted {
-		if e.Place == "circuit "+strconv.Quote(b.Name)+", constraint "+strconv.Itoa(i) {
-			named.Place += " " + strconv.Quote(name)
+		if e.Place == "circuit "+formats.Quote(b.Name)+", constraint "+strconv.Itoa(i) {
+			named.Place += " " + formats.Quote(name)
 		}
 	}
 	return &named

@@ -4,14 +4,18 @@
 package hash
 
 import (
-	"encoding/binary"
-
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/blake3"
 )
 
 // Digest is a 32-byte digest.
 type Digest = formats.Digest
+
+// Word is the first eight bytes of b, little-endian. encoding/binary would bring reflect into the Wasm module.
+func Word(b []byte) uint64 { return formats.Elements(b).At(0) }
+
+// AppendWord appends the eight bytes of w, little-endian.
+func AppendWord(b []byte, w uint64) []byte { return formats.Elements(b).Append(w) }
 
 // Suite is a set of domain-separated hash functions. Rows are packed canonical elements (formats.Elements). Implementations are stateless and safe for concurrent
 // use.
@@ -65,10 +69,10 @@ func (Blake3) Name() string { return "blake3" }
 // Shape implements Suite.
 func (Blake3) Shape(logRows int, widths []int) Digest {
 	b := make([]byte, 0, 8*(2+len(widths)))
-	b = binary.LittleEndian.AppendUint64(b, uint64(logRows))
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(widths)))
+	b = AppendWord(b, uint64(logRows))
+	b = AppendWord(b, uint64(len(widths)))
 	for _, w := range widths {
-		b = binary.LittleEndian.AppendUint64(b, uint64(w))
+		b = AppendWord(b, uint64(w))
 	}
 	return blake3.KeyedSum256(&keyShape, b)
 }
@@ -100,7 +104,7 @@ func (Blake3) Absorb(state *Digest, words []uint64) Digest {
 	b := make([]byte, 32, 32+8*len(words))
 	copy(b, state[:])
 	for _, w := range words {
-		b = binary.LittleEndian.AppendUint64(b, w)
+		b = AppendWord(b, w)
 	}
 	return blake3.KeyedSum256(&keyAbsorb, b)
 }
@@ -109,7 +113,7 @@ func (Blake3) Absorb(state *Digest, words []uint64) Digest {
 func (Blake3) Squeeze(state *Digest, block uint64) (out [4]uint64) {
 	d := withNumber(&keySqueeze, state, block)
 	for i := range out {
-		out[i] = binary.LittleEndian.Uint64(d[8*i:])
+		out[i] = Word(d[8*i:])
 	}
 	return out
 }
@@ -120,12 +124,12 @@ func (Blake3) Fork(state *Digest, i uint64) Digest { return withNumber(&keyFork,
 // Grind implements Suite.
 func (Blake3) Grind(state *Digest, nonce uint64) uint64 {
 	d := withNumber(&keyGrind, state, nonce)
-	return binary.LittleEndian.Uint64(d[:])
+	return Word(d[:])
 }
 
 func withNumber(key *[32]byte, state *Digest, n uint64) Digest {
 	var b [40]byte
 	copy(b[:], state[:])
-	binary.LittleEndian.PutUint64(b[32:], n)
+	AppendWord(b[:32], n)
 	return blake3.KeyedSum256(key, b[:])
 }

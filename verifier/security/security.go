@@ -198,7 +198,7 @@ func Terms(p Profile, s Shape, r Regime) []Term {
 	}
 	x, ok := proximityOf(p, r)
 	if !ok {
-		return []Term{{"shape", "unknown regime " + strconv.Quote(string(r)), 0}}
+		return []Term{{"shape", "unknown regime " + string(r), 0}}
 	}
 	var worst shardError
 	for _, tables := range s.Shards {

@@ -2,8 +2,6 @@
 package transcript
 
 import (
-	"encoding/binary"
-
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
@@ -46,7 +44,7 @@ func New(suite hash.Suite) *Transcript {
 	t := &Transcript{suite: suite}
 	var name [16]byte
 	copy(name[:], "ixprove batch v1")
-	t.state = suite.Absorb(&t.state, []uint64{binary.LittleEndian.Uint64(name[:8]), binary.LittleEndian.Uint64(name[8:])})
+	t.state = suite.Absorb(&t.state, []uint64{hash.Word(name[:8]), hash.Word(name[8:])})
 	return t
 }
 
@@ -67,7 +65,7 @@ func (t *Transcript) AbsorbElements(tag Tag, e formats.Elements) {
 // AppendDigest appends the four words of a digest.
 func AppendDigest(words []uint64, d hash.Digest) []uint64 {
 	for i := 0; i < len(d); i += 8 {
-		words = append(words, binary.LittleEndian.Uint64(d[i:]))
+		words = append(words, hash.Word(d[i:]))
 	}
 	return words
 }

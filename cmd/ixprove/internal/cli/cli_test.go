@@ -109,8 +109,14 @@ func TestInitProveVerify(t *testing.T) {
 		}
 	}
 	must(t, "verify", "--claims", "claims.json")
+	// The user's cache folder is not this test's.
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if o := must(t, "verify", "--engine", "wasm", "--claims", "claims.json"); !strings.Contains(o.stdout, claim) || !strings.Contains(o.stdout, "128 bits") {
+		t.Errorf("got\n%s%s", o.stdout, o.stderr)
+	}
 	put(t, "hello.txt", "Hello from somebody else.\n")
 	expect(t, exitRejected, "P-9", "verify", "--claims", "claims.json")
+	expect(t, exitRejected, "P-9", "verify", "--engine", "wasm", "--claims", "claims.json")
 }
 
 func TestInitProveVerifyOfEverySystem(t *testing.T) {
@@ -143,6 +149,7 @@ func TestUsage(t *testing.T) {
 		{"operand too many", []string{"version", "a"}},
 		{"--key-digest", []string{"verify", "--key-digest", "12", "proof.cbor"}},
 		{"--min-bits", []string{"verify", "--min-bits", "0"}},
+		{"native or wasm", []string{"verify", "--engine", "cuda"}},
 		{"--system", []string{"init", "--system", "blake2"}},
 		{"nothing to do", []string{"keygen", "--system", "blake3"}},
 		{"--system", []string{"keygen", "--digest"}},

@@ -26,6 +26,7 @@ type verifyResult struct {
 	UniqueBits   int             `json:"unique_decoding_bits"`
 	Conjectured  int             `json:"conjectured_bits"`
 	ClaimsPinned bool            `json:"claims_pinned"` // whether the caller said which claims to expect
+	Engine       string          `json:"engine,omitempty"`
 	ElapsedNs    time.Duration   `json:"elapsed_ns"`
 
 	key    *verifier.Key
@@ -47,9 +48,14 @@ func prepareVerify(f *pflag.FlagSet) action {
 	claims := f.String("claims", "", "claims `FILE` whose claims the proof must make, and no others")
 	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
 	insecure := f.Bool("insecure", false, "accept any number of bits, for tests")
+	engine := f.String("engine", engineNative, "`ENGINE` that verifies: "+engineNative+", or "+engineWasm+", the WebAssembly module")
 	return func(t *tool) (result, error) {
 		if *bits < 1 {
 			return nil, usageError("--min-bits", "the number is out of range", "at least 1", fmt.Sprint(*bits), "use --insecure to accept any")
+		}
+		verify, ok := engines[*engine]
+		if !ok {
+			return nil, usageError("--engine", "the engine is unknown", engineNative+" or "+engineWasm, *engine, "")
 		}
 		path := cmp.Or(t.operand, defaultProof)
 		proof, key, err := t.readProof(path, &k)
@@ -62,12 +68,13 @@ func prepareVerify(f *pflag.FlagSet) action {
 				return nil, err
 			}
 		}
-		start := time.Now()
-		report, err := verifier.Verify(key, proof, policy)
+		report, elapsed, err := verify(t.ctx, key, proof, policy)
 		if err != nil {
 			return nil, inFile(path, explain(err, key))
 		}
-		return newVerifyResult(path, key, report, policy, time.Since(start)), nil
+		r := newVerifyResult(path, key, report, policy, elapsed)
+		r.Engine = *engine
+		return r, nil
 	}
 }
 

@@ -1,0 +1,3 @@
+package wasm
+
+//go:generate go run ./internal/build

@@ -1,0 +1,1 @@
+exports.loadWorker = async (options) => (await import("./node-spawn.js")).loadWorker(options);

@@ -1,0 +1,1 @@
+exports.loadWorker = async (options) => (await import("./spawn.js")).loadWorker(options);
