@@ -82,7 +82,6 @@ type encoder struct {
 	selectors [3]uint64
 	result    int32 // register of the last result, -1 for none
 	writer    []int // instruction that last wrote each register
-	table     []field.Ext
 }
 
 func (e *encoder) emit(op, a, b uint64) {
@@ -101,7 +100,7 @@ func (e *encoder) operand(o int32) uint64 {
 		return inResult
 	case o >= 0:
 		e.store(e.writer[o], o)
-		return uint64(o)<<3 | inRegister
+		return uint64(o) << 3 // inRegister
 	}
 	n := e.nodes[^o]
 	place := inRow + uint64(n.B)
@@ -132,7 +131,7 @@ func (e *encoder) operand(o int32) uint64 {
 		*s = uint64(e.registers)
 		e.registers++
 	}
-	return *s<<3 | inRegister
+	return *s << 3 // inRegister
 }
 
 // step encodes an instruction with a result.

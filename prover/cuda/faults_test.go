@@ -31,7 +31,6 @@ type shim struct {
 	do     func()
 	bytes  map[kernels.Address]int64
 	events map[kernels.Event]bool
-	hosts  int
 }
 
 var errInjected = errors.New("injected")
