@@ -233,7 +233,8 @@ func (p *small) healthy(t *testing.T, after string) {
 // moments lists the calls of a proof to try: all, or about `some`.
 func (p *small) moments(t *testing.T, some int) (out []int) {
 	t.Helper()
-	p.healthy(t, "at first")
+	p.healthy(t, "at first") // staging memory stays from now on
+	p.healthy(t, "once more")
 	n := p.shim.count()
 	step := max(1, n/some)
 	if *long {
@@ -263,6 +264,18 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	p.healthy(t, "at last")
+}
+
+// The staging memory is taken once, by the first proof.
+func TestFaultsOfStaging(t *testing.T) {
+	for n := 1; n <= 6; n++ {
+		p := newSmall(t)
+		p.shim.arm(n, nil)
+		if _, err := p.prove(context.Background()); !errors.Is(err, errInjected) {
+			t.Fatalf("call %d failed: %v", n, err)
+		}
+		p.healthy(t, "at first")
+	}
 }
 
 // A proof that is cancelled ends with the context's error and leaves the device as it was.
