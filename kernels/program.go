@@ -93,6 +93,9 @@ func (e *encoder) store(at int, register int32) {
 	e.code[at] = e.code[at]&0xff | uint64(register)<<8
 }
 
+// located is the word of an operand by its number and what the number counts.
+func located(number, what uint64) uint64 { return number<<3 | what }
+
 // operand is the word of an operand. Results that only the next instruction with a result reads are never stored: the first other read of a register has its writer store it.
 func (e *encoder) operand(o int32) uint64 {
 	switch {
@@ -100,7 +103,7 @@ func (e *encoder) operand(o int32) uint64 {
 		return inResult
 	case o >= 0:
 		e.store(e.writer[o], o)
-		return uint64(o) << 3 // inRegister
+		return located(uint64(o), inRegister)
 	}
 	n := e.nodes[^o]
 	place := inRow + uint64(n.B)
@@ -116,7 +119,7 @@ func (e *encoder) operand(o int32) uint64 {
 			e.data = append(e.data, n.A)
 			e.constants[n.A] = at
 		}
-		return uint64(at)<<3 | inConstant // an address once the data has one
+		return located(uint64(at), inConstant) // an address once the data has one
 	case formats.OpFirst:
 		if e.first != 0 {
 			return uint64(e.first) | inRow
@@ -131,7 +134,7 @@ func (e *encoder) operand(o int32) uint64 {
 		*s = uint64(e.registers)
 		e.registers++
 	}
-	return *s << 3 // inRegister
+	return located(*s, inRegister)
 }
 
 // step encodes an instruction with a result.
