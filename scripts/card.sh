@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # All checks that need a card, on a machine without Go: make cuda cuda-tests where there is Go, carry bin/ and scripts/ over, and run this. The last lines are a table.
-# CARD_PARTS chooses among: parity faults sanitizer bench big. CARD_GPU is the device of bench and big (0). Logs are in $OUT, or a folder card/ beside bin/.
+# CARD_PARTS chooses among: parity faults sanitizer bench big. CARD_TOOLS are the sanitizer's tools (memcheck racecheck initcheck), CARD_TESTS a pattern of the kernels' tests that
+# run under it (all). CARD_GPU is the device of bench and big (0). Logs are in $OUT, or a folder card/ beside bin/.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=${CARD_PARTS:-parity faults sanitizer bench big}
@@ -41,8 +42,8 @@ if has sanitizer; then
   if [[ -z $sanitizer ]]; then
     table+=("sanitizer    absent        compute-sanitizer is not installed")
   else
-    for tool in memcheck racecheck initcheck; do
-      run "$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 bin/kernels.test -test.v -test.timeout 60m
+    for tool in ${CARD_TOOLS:-memcheck racecheck initcheck}; do
+      run "$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 bin/kernels.test -test.v -test.timeout 60m -test.run "${CARD_TESTS:-.}"
       run "$tool-proof" "$sanitizer" --tool "$tool" --error-exitcode 9 bin/cuda.test -test.v -test.timeout 60m -test.run 'Separate'
     done
   fi

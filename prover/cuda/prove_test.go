@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
@@ -274,4 +275,53 @@ func TestShapes(t *testing.T) {
 			same(t, b, pk, w, shards > 1)
 		}
 	}
+}
+
+// TestTiles sends traces in many tiles, the last of them smaller.
+func TestTiles(t *testing.T) {
+	const width, log = 3, 9
+	defer cuda.SetSlotBytes(width * 8 * 3 * prover.RowAlign)()
+	b := open(t)
+	pk := keygen(t, wide(width), "dev")
+	same(t, b, pk, &prover.Witness{
+		Claims: []formats.Claim{{Args: formats.Elements(nil).Append(5)}},
+		Shards: []prover.Shard{{Tables: []prover.Table{
+			{LogHeight: log, Trace: wideTrace(width)}, {LogHeight: log - 1, Trace: wideTrace(width)}, {Circuit: 1, LogHeight: log, Trace: answer{}},
+		}}},
+	}, false)
+}
+
+// failing is a trace writer that fails in one of its rows, or writes what is no field element.
+type failing struct {
+	row int
+	err error
+}
+
+func (f failing) WriteRows(columns [][]field.Element, first int) error {
+	if first <= f.row && f.row < first+len(columns[0]) {
+		columns[0][f.row-first] = field.Modulus
+		return f.err
+	}
+	return nil
+}
+
+// A trace writer's error ends the proof, whatever tile it happens in.
+func TestFailingWriters(t *testing.T) {
+	const width, log = 1, 9
+	defer cuda.SetSlotBytes(width * 8 * prover.RowAlign)()
+	p := newSmall(t)
+	pk := keygen(t, wide(width), "dev")
+	for _, row := range []int{0, 100, 1<<log - 1} {
+		for _, cause := range []error{errInjected, nil} {
+			w := &prover.Witness{
+				Claims: []formats.Claim{{Args: formats.Elements(nil).Append(5)}},
+				Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: log, Trace: failing{row, cause}}}}},
+			}
+			_, err := prover.Prove(context.Background(), pk, w, prover.Options{Backend: p.backend})
+			if err == nil || cause != nil && !errors.Is(err, cause) || cause == nil && !strings.Contains(err.Error(), "no field element: column 0, row "+strconv.Itoa(row)) {
+				t.Errorf("row %d: %v", row, err)
+			}
+		}
+	}
+	p.healthy(t, "failing writers")
 }

@@ -206,7 +206,7 @@ func (g *gpuBench) height(log, elements int) int {
 	return log
 }
 
-// extensions measures coset extensions, of the shapes for which docs/performance.md has other libraries' times.
+// extensions measures coset extensions, of shapes with which other libraries were measured: tall and narrow, short and wide.
 func (g *gpuBench) extensions() error {
 	for _, s := range []struct{ log, columns, logBlowup int }{{20, 533, 2}, {24, 6, 2}, {22, 2, 2}, {18, 128, 1}, {16, 925, 1}} {
 		s.log = g.height(s.log, s.columns+s.columns<<s.logBlowup)
