@@ -8,18 +8,19 @@ CUDA_INCLUDE ?= $(firstword $(wildcard /usr/local/cuda/include) $(CURDIR)/.whl/i
 CUDA_ENV = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/kernels/driver/include -I$(CUDA_INCLUDE)" CGO_LDFLAGS="-L$(CURDIR)/bin/lib"
 KERNEL_SOURCES = $(wildcard kernels/cu/*.cu)
 
-.PHONY: cuda cuda-headers cuda-tests cuda-vet kernels kernels-nvcc
+.PHONY: cuda cuda-headers cuda-tests cuda-vet kernels kernels-check kernels-nvcc
 
 # The command with CUDA support. It needs a C compiler and cuda.h, no other part of CUDA, and starts where there is no driver.
 cuda: bin/lib/libcuda.a
 	$(CUDA_ENV) go build -tags cuda -trimpath -o bin/ixprove ./cmd/ixprove
 
-# The kernels' tests as a program, to be run on a machine with a card.
+# The tests of the kernels and of whole proofs as programs, to be run on a machine with a card by scripts/card.sh.
 cuda-tests: bin/lib/libcuda.a
 	$(CUDA_ENV) go test -c -tags cuda -o bin/kernels.test ./kernels
+	$(CUDA_ENV) go test -c -tags cuda -o bin/cuda.test ./prover/cuda
 
 cuda-vet: bin/lib/libcuda.a
-	$(CUDA_ENV) go vet -tags cuda ./kernels/...
+	$(CUDA_ENV) go vet -tags cuda ./kernels/... ./prover/cuda ./cmd/...
 
 # An empty library answers -lcuda of gorgonia.org/cu: kernels/driver has the functions.
 bin/lib/libcuda.a:
@@ -35,6 +36,10 @@ cuda-headers:
 # The committed PTX again.
 kernels:
 	go generate ./kernels
+
+# Fails when the committed PTX is not what the sources give.
+kernels-check: kernels
+	git diff --exit-code --stat -- kernels/cu
 
 # The same sources by NVIDIA's compiler, with line numbers for its profilers and a report of registers and spills.
 kernels-nvcc:

@@ -263,6 +263,12 @@ func linear(n uint64, threads uint32) (grid, block [3]uint32) {
 // Synchronize waits until the device has done everything.
 func (d *Device) Synchronize() error { return d.driver.Synchronize(0) }
 
+// AllocHost takes host memory from which uploads are fast.
+func (d *Device) AllocHost(bytes int64) ([]byte, error) { return d.driver.AllocHost(bytes) }
+
+// FreeHost gives back memory of AllocHost.
+func (d *Device) FreeHost(b []byte) error { return d.driver.FreeHost(b) }
+
 // Close frees everything that is still allocated, and the driver.
 func (d *Device) Close() error {
 	d.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/prover/lower"
+	"github.com/ixprove/ixprove/kernels/lower"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"

@@ -40,7 +40,6 @@ func (d *Device) powerTables() (tableParams, error) {
 		root, _ := field.RootOfUnity(field.TwoAdicity)
 		inverse, _ := field.Inverse(field.Shift)
 		shift := [][2]int{{0, 10}, {10, 10}, {20, 10}}
-		var err error
 		for _, table := range []struct {
 			to     *Array[field.Element]
 			values []field.Element
@@ -50,7 +49,11 @@ func (d *Device) powerTables() (tableParams, error) {
 			{&t.inverseShifts, windows(inverse, shift...)},
 			{&t.ones, windows(1, shift...)},
 		} {
+			var err error
 			if *table.to, err = From(d, table.values); err != nil {
+				for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
+					made.Free()
+				}
 				return tableParams{}, err
 			}
 		}

@@ -244,12 +244,13 @@ func (m *deviceModel) pins(s *verifier.Shape, shard int, d *deviceShard) {
 	}
 }
 
+// lookups has auxiliary traces at the low end, since they outlive the main traces at the high end. What they leave there is large enough for the quotient's extension.
 func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageLookup, shard)
 	var aux []Span
 	for i := range s.Tables {
 		if t := &s.Tables[i]; t.HasLookups() {
-			aux = append(aux, m.take(High, "auxiliary trace", trace(t, verifier.Aux)))
+			aux = append(aux, m.take(Low, "auxiliary trace", trace(t, verifier.Aux)))
 			m.call(nil, kernels.LookupsMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)...)
 		}
 		m.give(d.traces[i])

@@ -63,3 +63,25 @@ func TestSignalLeavesNoFile(t *testing.T) {
 		}
 	}
 }
+
+// An interrupt is how a server is meant to end.
+func TestSignalEndsServer(t *testing.T) {
+	program := exec.Command(os.Args[0], "serve")
+	program.Env = append(os.Environ(), asProgram+"=1")
+	stderr, err := program.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !bufio.NewScanner(stderr).Scan() { // it is serving
+		t.Fatal("no address")
+	}
+	if err := program.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -2,8 +2,8 @@ package cpu
 
 import (
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels/lower"
 	"github.com/ixprove/ixprove/prover/internal/vector"
-	"github.com/ixprove/ixprove/prover/lower"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )

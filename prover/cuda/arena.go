@@ -14,7 +14,7 @@ type arena struct {
 	base     kernels.Address
 	size     prover.Bytes
 	small    prover.Bytes // of size, at the base, for what the model calls scratch
-	separate bool         // give each buffer its own device allocation, filled with scrubByte
+	separate bool         // give each buffer its own device allocation
 	layouts  [2]prover.Layout
 	spans    map[kernels.Address]place
 	next     region // where the next buffer belongs
@@ -37,9 +37,6 @@ type place struct {
 	region
 	span prover.Span
 }
-
-// scrubByte fills separate buffers: a value that the emulated device takes for memory never written.
-const scrubByte = 0xdb
 
 // newArena takes the block. Without a model (size 0) buffers are separate and as large as the device allows.
 func newArena(d kernels.Driver, size, small prover.Bytes, separate bool) (*arena, error) {
@@ -72,12 +69,7 @@ func (a *arena) Alloc(bytes int64) (kernels.Address, error) {
 	switch {
 	case a.separate:
 		var err error
-		if at, err = a.Driver.Alloc(bytes); err == nil {
-			if err = a.Driver.Fill(0, at, scrubByte, bytes); err != nil {
-				a.Driver.Free(at)
-			}
-		}
-		if err != nil {
+		if at, err = a.Driver.Alloc(bytes); err != nil {
 			a.layouts[p.layout].Give(p.span)
 			return 0, err
 		}

@@ -6,7 +6,6 @@ package cuda
 
 import (
 	"context"
-	"sync"
 
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
@@ -14,7 +13,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/hash"
 )
 
-// Backend proves on one device. Proofs take turns: Open waits for the session before.
+// Backend proves on one device. Proofs take turns: Open waits for the session before. After a session that could not give its memory back, as when the device failed, Open says why.
 type Backend struct {
 	// Budget is the most device memory that a proof may take; 0 stands for 90% of the device's.
 	Budget prover.Bytes
@@ -22,12 +21,13 @@ type Backend struct {
 	Separate bool
 
 	driver kernels.Driver
-	turn   sync.Mutex
-	slots  [2][]byte // page-locked staging memory for traces, made when it is first needed
+	turn   chan struct{} // holds a value while a session is open
+	slots  [2][]byte     // page-locked staging memory for traces, made when it is first needed
+	broken error         // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
-func New(d kernels.Driver) *Backend { return &Backend{driver: d} }
+func New(d kernels.Driver) *Backend { return &Backend{driver: d, turn: make(chan struct{}, 1)} }
 
 // Name returns "cuda" and the device's name.
 func (b *Backend) Name() string { return "cuda: " + b.driver.Info().Name }
@@ -60,10 +60,17 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 		}
 		size, small = m.Peak, m.Small
 	}
-	b.turn.Lock()
-	a, err := newArena(b.driver, size, small, b.Separate)
+	select {
+	case b.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	a, err := (*arena)(nil), b.broken
+	if err == nil {
+		a, err = newArena(b.driver, size, small, b.Separate)
+	}
 	if err != nil {
-		b.turn.Unlock()
+		<-b.turn
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
 	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: kernels.New(a), stage: prover.StageTrace}, nil
@@ -71,8 +78,8 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 
 // Close gives the device back. It waits for the session that is open.
 func (b *Backend) Close() error {
-	b.turn.Lock()
-	defer b.turn.Unlock()
+	b.turn <- struct{}{}
+	defer func() { <-b.turn }()
 	var first error
 	for i, s := range b.slots {
 		if s != nil {
@@ -88,13 +95,14 @@ func (b *Backend) Close() error {
 	return first
 }
 
-// slotBytes holds prover.RowAlign rows of the widest table, and is large enough for the card's copy engine: 0.6 ms at 55 GB/s.
-const slotBytes = 32 << 20
+// slotBytes is the size of a half of the staging memory: it holds prover.RowAlign rows of the widest table, and takes more than a millisecond at 55 GB/s, so that neither the copy
+// engine nor the processors wait for the other's start. Only tests change it.
+var slotBytes = 64 << 20
 
 // slot is one half of the staging memory.
 func (b *Backend) slot(i int) ([]field.Element, error) {
 	if b.slots[i] == nil {
-		s, err := b.driver.AllocHost(slotBytes)
+		s, err := b.driver.AllocHost(int64(slotBytes))
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 // Lookups implements prover.Session.
 func (s *session) Lookups(t *verifier.Table, fixed, main prover.Matrix, ch *logup.Challenges) (_ prover.Matrix, sum field.Ext, err error) {
 	defer s.explain(&err, "lookups of %s, 2^%d rows of %d auxiliary columns", t.Name, t.LogHeight, t.Columns(verifier.Aux))
-	out, err := s.newMatrix(passing, t.Columns(verifier.Aux), t.LogHeight)
+	out, err := s.newMatrix(lasting, t.Columns(verifier.Aux), t.LogHeight)
 	if err != nil {
 		return nil, sum, err
 	}

@@ -29,9 +29,9 @@ type shim struct {
 	calls  int
 	at     int // the call that fails, from 1; 0 for none
 	do     func()
+	lost   bool // frees fail, as on a device whose context is lost
 	bytes  map[kernels.Address]int64
 	events map[kernels.Event]bool
-	hosts  int
 }
 
 var errInjected = errors.New("injected")
@@ -91,6 +91,9 @@ func (s *shim) Alloc(n int64) (a kernels.Address, err error) {
 }
 
 func (s *shim) Free(a kernels.Address) error {
+	if s.lost {
+		return &kernels.Error{Kind: kernels.Failed, Place: "free", What: "a fault", Err: errInjected}
+	}
 	err := s.Driver.Free(a)
 	if err == nil {
 		s.mu.Lock()
@@ -234,7 +237,8 @@ func (p *small) healthy(t *testing.T, after string) {
 // moments lists the calls of a proof to try: all, or about `some`.
 func (p *small) moments(t *testing.T, some int) (out []int) {
 	t.Helper()
-	p.healthy(t, "at first")
+	p.healthy(t, "at first") // staging memory stays from now on
+	p.healthy(t, "once more")
 	n := p.shim.count()
 	step := max(1, n/some)
 	if *long {
@@ -264,6 +268,49 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	p.healthy(t, "at last")
+}
+
+// The staging memory is taken once, by the first proof.
+func TestFaultsOfStaging(t *testing.T) {
+	for n := 1; n <= 6; n++ {
+		p := newSmall(t)
+		p.shim.arm(n, nil)
+		if _, err := p.prove(context.Background()); !errors.Is(err, errInjected) {
+			t.Fatalf("call %d failed: %v", n, err)
+		}
+		p.healthy(t, "at first")
+	}
+}
+
+// On a device that does not even take memory back no further proof begins.
+func TestLostDevice(t *testing.T) {
+	p := newSmall(t)
+	p.shim.lost = true
+	if _, err := p.prove(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	p.shim.lost = false
+	var typed *cuda.Error
+	if _, err := p.prove(context.Background()); !errors.As(err, &typed) || !errors.Is(err, errInjected) {
+		t.Fatal(err)
+	}
+}
+
+// A proof that waits for another to end can be cancelled.
+func TestTurns(t *testing.T) {
+	p := newSmall(t)
+	s, err := p.backend.Open(context.Background(), prover.Job{Suite: p.key.Suite, LogBlowup: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.prove(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	s.Close()
+	s.Close()
+	p.healthy(t, "its turn")
 }
 
 // A proof that is cancelled ends with the context's error and leaves the device as it was.

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
@@ -74,31 +76,34 @@ func same(t *testing.T, b *cuda.Backend, pk *prover.ProvingKey, w *prover.Witnes
 	return got
 }
 
-func TestFibonacci(t *testing.T) {
+// TestSystems proves with every built-in system, every profile, and one shard or three. Without -long, blake3 only under dev and without its larger files.
+func TestSystems(t *testing.T) {
 	b := open(t)
 	for _, p := range security.Profiles() {
-		pk := keygen(t, fibonacci.System(), p.Name)
 		for _, shards := range []int{1, 3} {
-			w, err := fibonacci.Witness([]uint32{0, 1, 2, 90, 300, 5}, shards, p.MinLogHeight)
-			if err != nil {
-				t.Fatal(err)
+			t.Run(fmt.Sprintf("fibonacci/%s/%d", p.Name, shards), func(t *testing.T) {
+				w, err := fibonacci.Witness([]uint32{0, 1, 2, 90, 300, 5}, shards, p.MinLogHeight)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, b, keygen(t, fibonacci.System(), p.Name), w, shards > 1)
+			})
+			files := [][]byte{make([]byte, 1500)}
+			switch {
+			case *long:
+				files = append(files, bytes.Repeat([]byte("ixprove"), 20000))
+			case p.Name != "dev":
+				continue
 			}
-			for _, regenerate := range []bool{false, true} {
-				same(t, b, pk, w, regenerate)
-			}
+			t.Run(fmt.Sprintf("blake3/%s/%d", p.Name, shards), func(t *testing.T) {
+				w, err := blake3.WitnessOver(files, shards, p.MinLogHeight)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, b, keygen(t, blake3.System(), p.Name), w, shards > 1)
+			})
 		}
 	}
-}
-
-func TestBlake3(t *testing.T) {
-	b := open(t)
-	p, _ := security.ProfileByName("dev")
-	pk := keygen(t, blake3.System(), "dev")
-	w, err := blake3.Witness([][]byte{make([]byte, 1500)}, nil, p.MinLogHeight)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, b, pk, w, false)
 }
 
 // Every stage of a proof runs on the device: its kernels start there, the traces go up once, and nothing as large as one column comes down.
@@ -153,7 +158,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// With separate buffers, filled with what no kernel may read, the proof is the same.
+// With separate buffers the proof is the same. Here the emulated device, or a sanitizer, sees each buffer's end and what was never written.
 func TestSeparateBuffers(t *testing.T) {
 	b := open(t)
 	b.Separate = true
@@ -270,4 +275,53 @@ func TestShapes(t *testing.T) {
 			same(t, b, pk, w, shards > 1)
 		}
 	}
+}
+
+// TestTiles sends traces in many tiles, the last of them smaller.
+func TestTiles(t *testing.T) {
+	const width, log = 3, 9
+	defer cuda.SetSlotBytes(width * 8 * 3 * prover.RowAlign)()
+	b := open(t)
+	pk := keygen(t, wide(width), "dev")
+	same(t, b, pk, &prover.Witness{
+		Claims: []formats.Claim{{Args: formats.Elements(nil).Append(5)}},
+		Shards: []prover.Shard{{Tables: []prover.Table{
+			{LogHeight: log, Trace: wideTrace(width)}, {LogHeight: log - 1, Trace: wideTrace(width)}, {Circuit: 1, LogHeight: log, Trace: answer{}},
+		}}},
+	}, false)
+}
+
+// failing is a trace writer that fails in one of its rows, or writes what is no field element.
+type failing struct {
+	row int
+	err error
+}
+
+func (f failing) WriteRows(columns [][]field.Element, first int) error {
+	if first <= f.row && f.row < first+len(columns[0]) {
+		columns[0][f.row-first] = field.Modulus
+		return f.err
+	}
+	return nil
+}
+
+// A trace writer's error ends the proof, whatever tile it happens in.
+func TestFailingWriters(t *testing.T) {
+	const width, log = 1, 9
+	defer cuda.SetSlotBytes(width * 8 * prover.RowAlign)()
+	p := newSmall(t)
+	pk := keygen(t, wide(width), "dev")
+	for _, row := range []int{0, 100, 1<<log - 1} {
+		for _, cause := range []error{errInjected, nil} {
+			w := &prover.Witness{
+				Claims: []formats.Claim{{Args: formats.Elements(nil).Append(5)}},
+				Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: log, Trace: failing{row, cause}}}}},
+			}
+			_, err := prover.Prove(context.Background(), pk, w, prover.Options{Backend: p.backend})
+			if err == nil || cause != nil && !errors.Is(err, cause) || cause == nil && !strings.Contains(err.Error(), "no field element: column 0, row "+strconv.Itoa(row)) {
+				t.Errorf("row %d: %v", row, err)
+			}
+		}
+	}
+	p.healthy(t, "failing writers")
 }

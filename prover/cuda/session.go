@@ -33,8 +33,10 @@ type session struct {
 func (s *session) Close() {
 	if !s.closed {
 		s.closed = true
-		s.device.Close()
-		s.backend.turn.Unlock()
+		if err := s.device.Close(); err != nil {
+			s.backend.broken = err
+		}
+		<-s.backend.turn
 	}
 }
 

@@ -28,6 +28,7 @@ type benchResult struct {
 	Schema   string         `json:"schema"`
 	Hardware hardware       `json:"hardware"`
 	Program  *versionResult `json:"program"`
+	Devices  []deviceObject `json:"devices,omitempty"`
 	Runs     int            `json:"runs"`
 	Rows     []benchRow     `json:"measurements"`
 }
@@ -47,15 +48,28 @@ type benchRow struct {
 	Work     float64       `json:"work"`
 	Unit     string        `json:"unit"`
 	Rate     float64       `json:"rate_per_second"`
+	FloorNs  time.Duration `json:"floor_ns,omitempty"` // what the device's copies, or compressions, or kernels take at least
+	Ratio    float64       `json:"ratio,omitempty"`    // of the median to the floor
 }
 
 func (r *benchResult) text(w io.Writer) {
+	for _, d := range r.Devices {
+		fmt.Fprintf(w, "%s, %s, CUDA %s, capability %s\n", d.Name, d.UUID, d.Driver, d.Capability)
+	}
 	fmt.Fprintf(w, "%s, %d cores, %d threads, %s\nixprove %s, commit %s, %s %s\nmedians of %d runs\n\n", r.Hardware.CPU, r.Hardware.Cores, r.Hardware.Threads, r.Hardware.Kernels,
 		r.Program.Version, r.Program.Commit, r.Program.Go, r.Program.Platform, r.Runs)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "what\tshape\tmedian\trate\n")
+	heading := "what\tshape\tmedian\trate"
+	if r.Devices != nil {
+		heading += "\tfloor\tratio"
+	}
+	fmt.Fprintln(t, heading)
 	for _, m := range r.Rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g %s/s\n", m.Name, m.Shape, timeText(m.MedianNs), m.Rate, m.Unit)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g %s/s", m.Name, m.Shape, timeText(m.MedianNs), m.Rate, m.Unit)
+		if m.FloorNs > 0 {
+			fmt.Fprintf(t, "\t%s\t%.2f", timeText(m.FloorNs), m.Ratio)
+		}
+		fmt.Fprintln(t)
 	}
 	t.Flush()
 }
@@ -64,6 +78,7 @@ func (r *benchResult) text(w io.Writer) {
 type bench struct {
 	t       *tool
 	out     *benchResult
+	cards   string // --gpu
 	profile security.Profile
 	sizes   []int
 }
@@ -71,17 +86,18 @@ type bench struct {
 var benchmarks = []struct {
 	name string
 	run  func(*bench) error
-}{{"field", (*bench).field}, {"hash", (*bench).hash}, {"cpu", (*bench).cpu}, {"prove", (*bench).prove}, {"verify", (*bench).verify}}
+}{{"field", (*bench).field}, {"hash", (*bench).hash}, {"cpu", (*bench).cpu}, {"prove", (*bench).prove}, {"verify", (*bench).verify}, {"gpu", (*bench).gpu}}
 
 func prepareBench(f *pflag.FlagSet) action {
 	runs := f.Int("runs", 5, "measure this often and take the median")
 	profile := f.String("profile", defaultProfile, "security profile: "+profileNames())
+	gpu := f.String("gpu", "0", "CUDA `DEVICE` of bench gpu, as in prove; several are measured one after the other")
 	sizes := f.StringSlice("size", []string{"1KiB", "64KiB"}, "sizes of the files whose BLAKE3 digests are proven")
 	return func(t *tool) (result, error) {
 		if *runs < 1 {
 			return nil, usageError("--runs", "the number is out of range", "at least 1", fmt.Sprint(*runs), "")
 		}
-		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0), cpu.Instructions()}, Program: newVersion(), Runs: *runs}}
+		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0), cpu.Instructions()}, Program: newVersion(), Runs: *runs}, cards: *gpu}
 		var err error
 		if b.profile, err = profileFlag(*profile); err != nil {
 			return nil, err
@@ -97,7 +113,7 @@ func prepareBench(f *pflag.FlagSet) action {
 		var names []string
 		for _, m := range benchmarks {
 			names = append(names, m.name)
-			if what != "all" && what != m.name {
+			if what != m.name && (what != "all" || m.name == "gpu" && !f.Changed("gpu")) {
 				continue
 			}
 			known = true
@@ -133,7 +149,7 @@ func (b *bench) measure(name, shape string, work float64, unit string, f func() 
 func (b *bench) row(name, shape string, work float64, unit string, times []time.Duration) {
 	slices.Sort(times)
 	median := max(1, (times[(len(times)-1)/2]+times[len(times)/2])/2)
-	b.out.Rows = append(b.out.Rows, benchRow{name, shape, median, work, unit, work / median.Seconds()})
+	b.out.Rows = append(b.out.Rows, benchRow{Name: name, Shape: shape, MedianNs: median, Work: work, Unit: unit, Rate: work / median.Seconds()})
 }
 
 func (b *bench) field() error {

@@ -46,3 +46,28 @@ func TestProveOnDevice(t *testing.T) {
 		t.Error("no stage ran on the device")
 	}
 }
+
+// smallCard is an emulated card that is said to have little memory, so that measurements are of small shapes.
+type smallCard struct{ emulatedCard }
+
+func (smallCard) list() ([]kernels.Info, error) {
+	info := emulated.NewDriver().Info()
+	info.MemoryBytes = 1 << 20
+	return []kernels.Info{info}, nil
+}
+
+func TestBenchGPU(t *testing.T) {
+	o := with(smallCard{}, "bench", "gpu", "--runs", "1", "--profile", "dev", "--size", "1B", "--json")
+	var r benchResult
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || len(r.Devices) != 1 {
+		t.Fatalf("%v, exit %d: %s", err, o.exit, o.stderr)
+	}
+	for _, m := range r.Rows {
+		if m.MedianNs <= 0 || m.FloorNs <= 0 || m.Ratio <= 0 {
+			t.Errorf("%+v", m)
+		}
+	}
+	if o := with(emulatedCard{}, "bench", "gpu", "--gpu", "1"); o.exit != exitResource {
+		t.Errorf("exit %d", o.exit)
+	}
+}

@@ -35,6 +35,7 @@ type proveResult struct {
 	ElapsedNs   time.Duration   `json:"elapsed_ns"`
 	Stages      []stageObject   `json:"stages"`
 	BufferBytes int64           `json:"peak_buffer_bytes"`
+	Planned     prover.Bytes    `json:"planned_peak_bytes"`
 	Device      *deviceObject   `json:"device,omitempty"`
 
 	key    *verifier.Key
@@ -263,7 +264,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		}
 	}
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
-		ProvenBits: r.Report.ProvenBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, key: key.Key, claims: w.Claims}
+		ProvenBits: r.Report.ProvenBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
 	for _, s := range r.Stages {
 		o := stageObject{Stage: s.Stage, Ns: s.Time}
 		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {

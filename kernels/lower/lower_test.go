@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/prover/lower"
+	"github.com/ixprove/ixprove/kernels/lower"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )
