@@ -81,7 +81,7 @@ func EstimateMemory(key *verifier.Key, shapes []*verifier.Shape, regenerate bool
 		if regenerate {
 			e.add("main trace", e.traces(s))
 		}
-		e.peak(StagePin, MemoryTerm{"barycentric weights", extBytes << s.Schedule.Heights[0]})
+		e.peak(StagePin)
 		if regenerate {
 			e.drop("main trace")
 		}
@@ -237,7 +237,7 @@ func (e *estimate) quotients() {
 	for i := range e.shape.Tables {
 		t := &e.shape.Tables[i]
 		done += e.trace(t, t.Columns(verifier.Quotient))
-		worst = max(worst, done+e.trace(t, 3)<<quotientLog(t)+4<<t.LogHeight)
+		worst = max(worst, done+e.trace(t, 3)<<quotientLog(t))
 	}
 	e.peak(StageQuotient, MemoryTerm{"quotients and their slices", worst})
 	e.committed(verifier.Quotient)
@@ -247,7 +247,7 @@ func (e *estimate) quotients() {
 // finish opens, folds and queries, then frees the shard.
 func (e *estimate) finish() {
 	s := &e.shape.Schedule
-	e.peak(StageOpen, MemoryTerm{"barycentric weights", extBytes << s.Heights[0]})
+	e.peak(StageOpen)
 	for _, h := range s.Heights {
 		word := extBytes << (h + e.blowup)
 		e.add("codewords", word)

@@ -1,6 +1,10 @@
 package prover
 
-import "time"
+import (
+	"context"
+	"runtime/pprof"
+	"time"
+)
 
 // Stage names a part of a proof, in the order in which a shard goes through them.
 type Stage string
@@ -35,24 +39,33 @@ type StageTime struct {
 	Time  time.Duration
 }
 
-// clock reports progress and times stages.
+// StageRun is one stage of one shard as it ran.
+type StageRun struct {
+	Stage       Stage
+	Shard       int           // from 0
+	Start, Time time.Duration // Start counts from that of the proof
+}
+
+// clock reports progress, times stages, and labels the profiles of their goroutines with "stage".
 type clock struct {
+	ctx    context.Context
 	report func(Event)
 	start  time.Time
 	event  Event
 	since  time.Time
-	times  []StageTime
+	runs   []StageRun
 }
 
-func newClock(report func(Event), shards, total int) *clock {
+func newClock(ctx context.Context, report func(Event), shards, total int) *clock {
 	now := time.Now()
-	return &clock{report: report, start: now, since: now, event: Event{Shards: shards, Total: total}}
+	return &clock{ctx: ctx, report: report, start: now, since: now, event: Event{Shards: shards, Total: total}}
 }
 
 // enter ends the stage in progress and starts another, for a shard.
 func (c *clock) enter(stage Stage, shard int) {
 	c.leave()
 	c.event.Stage, c.event.Shard = stage, shard
+	pprof.SetGoroutineLabels(pprof.WithLabels(c.ctx, pprof.Labels("stage", string(stage))))
 	c.send()
 }
 
@@ -70,18 +83,27 @@ func (c *clock) send() {
 	}
 }
 
+// leave ends the stage in progress.
 func (c *clock) leave() {
 	now := time.Now()
-	spent := now.Sub(c.since)
-	c.since = now
-	if c.event.Stage == "" {
-		return
+	if c.event.Stage != "" {
+		c.runs = append(c.runs, StageRun{c.event.Stage, c.event.Shard, c.since.Sub(c.start), now.Sub(c.since)})
+		pprof.SetGoroutineLabels(c.ctx)
 	}
-	for i := range c.times {
-		if c.times[i].Stage == c.event.Stage {
-			c.times[i].Time += spent
-			return
+	c.since, c.event.Stage = now, ""
+}
+
+// stages adds up the runs of each stage, in the order of their first.
+func stages(runs []StageRun) (out []StageTime) {
+next:
+	for _, s := range runs {
+		for i := range out {
+			if out[i].Stage == s.Stage {
+				out[i].Time += s.Time
+				continue next
+			}
 		}
+		out = append(out, StageTime{s.Stage, s.Time})
 	}
-	c.times = append(c.times, StageTime{c.event.Stage, spent})
+	return out
 }

@@ -29,6 +29,7 @@ type Result struct {
 	Proof     []byte
 	Report    *verifier.Report
 	Stages    []StageTime
+	Runs      []StageRun  // in the order in which they ran
 	Work      []StageWork // of the backend's device; nil where it does not count
 	PeakBytes int64       // of the backend's buffers
 	Elapsed   time.Duration
@@ -42,13 +43,14 @@ func Prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*Result
 	if err != nil {
 		return nil, err
 	}
+	defer p.clock.leave()
 	p.clock.enter(StageCheck, len(p.shards)-1)
 	if r.Report, err = verifier.Verify(key.Key, r.Proof, verifier.Policy{MaxProofBytes: len(r.Proof), Insecure: true}); err != nil {
 		return nil, unproven(err)
 	}
 	p.clock.step()
 	p.clock.leave()
-	r.Stages, r.Elapsed = p.clock.times, time.Since(p.clock.start)
+	r.Runs, r.Stages, r.Elapsed = p.clock.runs, stages(p.clock.runs), time.Since(p.clock.start)
 	return r, nil
 }
 
@@ -87,7 +89,8 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if o.Regenerate {
 		steps += 2*tables + len(shapes)
 	}
-	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(o.Progress, len(shapes), steps)}
+	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(ctx, o.Progress, len(shapes), steps)}
+	defer p.clock.leave()
 	p.meter, _ = session.(Meter)
 	for i := range shapes {
 		p.shards = append(p.shards, &shard{proof: p, index: i, Shape: shapes[i], tables: w.Shards[i].Tables})

@@ -2,66 +2,116 @@ package cpu
 
 import (
 	"errors"
-	"math/bits"
 
 	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/prover/internal/vector"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
 var errPoint = errors.New("an evaluation point lies in a domain: this happens with negligible probability, prove again with other claims")
 
-// barycentric returns the weights w_j with f(z) = Σ w_j f_j: f of degree below 2^log is given on shift·H, in row order where shift is 1 and in
-// bit-reversed order otherwise.
-func (s *session) barycentric(log int, z field.Ext, shift field.Element) ([]field.Ext, error) {
-	n := 1 << log
-	weights, err := buffer[field.Ext](s.arena, n)
-	if err != nil {
-		return nil, err
+// points lists the points of a coset of the subgroup of order 2^log, in row order or bit-reversed. A run of them that starts at a multiple of its length, a power of two, is a multiple of
+// the first run.
+type points struct {
+	log      int
+	shift, w field.Element
+	reversed bool
+	run      []field.Element // the first points of the subgroup
+}
+
+func newPoints(log int, shift field.Element, reversed bool, run int) *points {
+	p := &points{log: log, shift: shift, reversed: reversed}
+	p.w, _ = field.RootOfUnity(log)
+	p.run = make([]field.Element, min(run, 1<<log))
+	powers(p.run, 1, p.w)
+	if reversed {
+		for i := range p.run {
+			p.run[i] = field.Pow(p.w, field.ReverseBits(uint64(i), log))
+		}
 	}
-	w, _ := field.RootOfUnity(log)
-	// (z^n - s^n)/(n s^n) · x_j/(z - x_j)
-	sn := field.Pow(shift, uint64(n))
+	return p
+}
+
+// fill sets dst to the points from first on.
+func (p *points) fill(dst []field.Element, first int) {
+	e := uint64(first)
+	if p.reversed {
+		e = field.ReverseBits(e, p.log)
+	}
+	vector.Scale(dst, p.run, field.Mul(p.shift, field.Pow(p.w, e)))
+}
+
+// evaluator evaluates polynomials of degree below 2^log, given by their values on a coset, at z: f(z) = (z^n - s^n)/(n s^n) Σ x_j/(z - x_j) f_j.
+type evaluator struct {
+	points *points
+	z      field.Ext
+	factor field.Ext
+}
+
+// newEvaluator takes values on shift·H, in row order where shift is 1 and bit-reversed otherwise.
+func newEvaluator(log int, z field.Ext, shift field.Element) *evaluator {
+	sn := field.Pow(shift, uint64(1)<<log)
 	inverse, _ := field.Inverse(sn)
-	factor := field.ScaleExt(field.SubExt(field.SquareExtTimes(z, log), field.FromBase(sn)), field.Mul(inverse, field.InverseOfTwoPower(log)))
-	err = parallel(s.ctx, n, 1<<10, func(_, first, last int) error {
-		x := make([]field.Element, last-first)
-		p := field.Mul(shift, field.Pow(w, uint64(first)))
-		for i := range x {
-			if shift != 1 {
-				p = field.Mul(shift, field.Pow(w, field.ReverseBits(uint64(first+i), log)))
-			}
-			x[i] = p
-			p = field.Mul(p, w)
+	return &evaluator{
+		points: newPoints(log, shift, shift != 1, vector.WeightRows),
+		z:      z,
+		factor: field.ScaleExt(field.SubExt(field.SquareExtTimes(z, log), field.FromBase(sn)), field.Mul(inverse, field.InverseOfTwoPower(log))),
+	}
+}
+
+// evaluate returns the values at z of columns.
+func (e *evaluator) evaluate(s *session, columns [][]field.Element) ([]field.Ext, error) {
+	type scratch struct {
+		sums      []field.Ext
+		x         [vector.WeightRows]field.Element
+		w, prefix [vector.WeightRows / vector.Block]vector.Ext
+		weights   vector.Weights
+	}
+	machines := make([]*scratch, maxWorkers)
+	err := parallel(s.ctx, 1<<e.points.log, vector.WeightRows, func(worker, first, last int) error {
+		m := machines[worker]
+		if m == nil {
+			m = &scratch{sums: make([]field.Ext, len(columns))}
+			machines[worker] = m
 		}
-		part := weights[first:last]
-		for i := range part {
-			part[i] = field.SubExt(z, field.FromBase(x[i]))
+		n := last - first
+		x := m.x[:n]
+		e.points.fill(x, first)
+		count := min(n, vector.Block)
+		blocks := m.w[:n/count]
+		for k := range blocks {
+			difference(&blocks[k], e.z, x[k*count:(k+1)*count])
 		}
-		if !field.BatchInverseExt(part, make([]field.Ext, len(part))) {
+		if !vector.InverseExt(blocks, m.prefix[:], count) {
 			return errPoint
 		}
-		for i := range part {
-			part[i] = field.MulExt(field.ScaleExt(part[i], x[i]), factor)
+		for k := range blocks {
+			vector.ScaleExt(&blocks[k], &blocks[k], x[k*count:], count)
+		}
+		m.weights.Set(blocks, n)
+		for i, column := range columns {
+			m.sums[i] = field.AddExt(m.sums[i], m.weights.Dot(column[first:last]))
 		}
 		return nil
 	})
-	return weights, err
+	out := make([]field.Ext, len(columns))
+	for _, m := range machines {
+		if m != nil {
+			for i, v := range m.sums {
+				out[i] = field.AddExt(out[i], v)
+			}
+		}
+	}
+	for i, v := range out {
+		out[i] = field.MulExt(v, e.factor)
+	}
+	return out, err
 }
 
-// inner returns Σ column[i]·weights[i], with one reduction for a run of products.
-func inner(column []field.Element, weights []field.Ext) (sum field.Ext) {
-	for c := range sum {
-		var hi, lo, top uint64
-		for i, v := range column {
-			h, l := bits.Mul64(uint64(v), uint64(weights[i][c]))
-			var carry uint64
-			lo, carry = bits.Add64(lo, l, 0)
-			hi, carry = bits.Add64(hi, h, carry)
-			top += carry
-		}
-		sum[c] = field.Reduce160(top, hi, lo)
-	}
-	return sum
+// difference sets d to z - x.
+func difference(d *vector.Ext, z field.Ext, x []field.Element) {
+	d.Fill(z, len(x))
+	vector.Sub(d[0][:len(x)], d[0][:], x)
 }
 
 // Evaluate implements prover.Session.
@@ -74,17 +124,7 @@ func (s *session) Evaluate(c prover.Columns, logHeight int, z field.Ext, which [
 			columns = append(columns, all[i])
 		}
 	}
-	weights, err := s.barycentric(logHeight, z, field.Shift)
-	if err != nil {
-		return nil, err
-	}
-	defer release(s.arena, weights)
-	out := make([]field.Ext, len(columns))
-	err = parallel(s.ctx, len(columns), 1, func(_, i, _ int) error {
-		out[i] = inner(columns[i][:1<<logHeight], weights) // the first slab is the coset g·H
-		return nil
-	})
-	return out, err
+	return newEvaluator(logHeight, z, field.Shift).evaluate(s, columns) // the first slab is the coset g·H
 }
 
 // codeword is a word over E on a FRI domain.
@@ -123,61 +163,71 @@ func (s *session) Deep(logHeight int, points []prover.DeepPoint) (prover.Codewor
 			return nil, err
 		}
 	}
-	w, _ := field.RootOfUnity(log)
-	type scratch struct {
-		sums     [3][]field.Element
-		x        []field.Element
-		inverses []field.Ext
-		products []field.Ext
+	// The columns and coefficients of each point, of all its terms.
+	type combination struct {
+		columns [][]field.Element
+		factors *vector.Coefficients
 	}
-	const grain = 1 << 9
+	combinations := make([]combination, len(points))
+	for k := range points {
+		var factors []field.Ext
+		for _, term := range points[k].Terms {
+			columns := extended(term.Columns)
+			for i, f := range term.Coefficients {
+				at := i
+				if term.Which != nil {
+					at = term.Which[i]
+				}
+				combinations[k].columns = append(combinations[k].columns, columns[at])
+				factors = append(factors, f)
+			}
+		}
+		combinations[k].factors = vector.NewCoefficients(factors)
+	}
+	const grain = 1 << 10
+	domain := newPoints(log, field.Shift, true, grain)
+	type scratch struct {
+		x               [grain]field.Element
+		inverses        [][grain / vector.Block]vector.Ext // of z - x, for each point
+		prefix          [grain / vector.Block]vector.Ext
+		sums, quotients vector.Ext
+	}
 	machines := make([]*scratch, maxWorkers)
 	err = parallel(s.ctx, size, grain, func(worker, first, last int) error {
+		if machines[worker] == nil {
+			machines[worker] = &scratch{inverses: make([][grain / vector.Block]vector.Ext, len(points))}
+		}
 		m := machines[worker]
-		if m == nil {
-			m = &scratch{x: make([]field.Element, grain), inverses: make([]field.Ext, grain), products: make([]field.Ext, grain)}
-			for c := range m.sums {
-				m.sums[c] = make([]field.Element, grain)
-			}
-			machines[worker] = m
-		}
-		n := last - first
-		for i := range n {
-			m.x[i] = field.Mul(field.Shift, field.Pow(w, field.ReverseBits(uint64(first+i), log)))
-		}
+		x := m.x[:last-first]
+		domain.fill(x, first)
+		count := min(len(x), vector.Block)
+		blocks := len(x) / count
 		for k := range points {
-			p := &points[k]
-			for c := range m.sums {
-				clear(m.sums[c])
+			inverses := m.inverses[k][:blocks]
+			for b := range inverses {
+				difference(&inverses[b], points[k].Z, x[b*count:(b+1)*count])
 			}
-			for t := range p.Terms {
-				term := &p.Terms[t]
-				columns := extended(term.Columns)
-				for i, f := range term.Coefficients {
-					at := i
-					if term.Which != nil {
-						at = term.Which[i]
-					}
-					combineAt(&m.sums, columns[at][first:last], f)
-				}
-			}
-			if columns := pins[k]; columns != nil {
-				for c := range m.sums {
-					for r, v := range columns[c][first:last] {
-						m.sums[c][r] = field.Add(m.sums[c][r], v)
-					}
-				}
-			}
-			inverses := m.inverses[:n]
-			for r := range inverses {
-				inverses[r] = field.SubExt(field.FromBase(m.x[r]), p.Z)
-			}
-			if !field.BatchInverseExt(inverses, m.products) {
+			if !vector.InverseExt(inverses, m.prefix[:], count) {
 				return errPoint
 			}
-			for r := range inverses {
-				v := field.SubExt(field.Ext{m.sums[0][r], m.sums[1][r], m.sums[2][r]}, p.Claimed)
-				word[first+r] = field.AddExt(word[first+r], field.MulExt(v, inverses[r]))
+		}
+		// All points of a block, whose columns are then in the second-level cache.
+		for b := range blocks {
+			from := first + b*count
+			m.sums.Fill(field.Ext{}, count)
+			for k := range points {
+				// (Claimed - Σ)/(z - x) = (Σ - Claimed)/(x - z)
+				q := &m.quotients
+				q.Fill(field.SubExt(field.Ext{}, points[k].Claimed), count)
+				vector.Combine(q.Planes(count), combinations[k].factors, combinations[k].columns, from)
+				for c, pin := range pins[k] {
+					vector.Add(q[c][:count], q[c][:], pin[from:])
+				}
+				vector.MulExt(q, q, &m.inverses[k][b], count)
+				vector.SubExt(&m.sums, &m.sums, q, count)
+			}
+			for r := range count {
+				word[from+r] = m.sums.At(r)
 			}
 		}
 		return nil
@@ -187,16 +237,6 @@ func (s *session) Deep(logHeight int, points []prover.DeepPoint) (prover.Codewor
 		return nil, err
 	}
 	return out, nil
-}
-
-// combineAt adds f·column to three sums.
-func combineAt(sums *[3][]field.Element, column []field.Element, f field.Ext) {
-	for c := range sums {
-		to, k := sums[c][:len(column)], field.Lazy(f[c])
-		for r, v := range column {
-			to[r] = field.Add(to[r], field.MulLazy(k, field.Lazy(v)).Canonical())
-		}
-	}
 }
 
 // extendPins returns the extension of Σ coefficient·pin, as three columns, nil without pins.
@@ -212,11 +252,14 @@ func (s *session) extendPins(logHeight int, pins []prover.DeepPin) ([][]field.El
 	sum := [3][]field.Element{make([]field.Element, n), make([]field.Element, n), make([]field.Element, n)}
 	for _, p := range pins {
 		g := p.Trace.(*matrix).columns
-		for r := range n {
-			v := field.MulExt(p.Coefficient, field.Ext{g[0][r], g[1][r], g[2][r]})
-			for c := range sum {
-				sum[c][r] = field.Add(sum[c][r], v[c])
-			}
+		f := p.Coefficient
+		k := vector.NewCoefficients([]field.Ext{f, field.MulX(f), field.MulX(field.MulX(f))})
+		err := parallel(s.ctx, n, 1<<12, func(_, first, last int) error {
+			vector.Combine([3][]field.Element{sum[0][first:last], sum[1][first:last], sum[2][first:last]}, k, g, first)
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	out := make([][]field.Element, 3)

@@ -2,12 +2,14 @@ package cpu
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
@@ -24,14 +26,21 @@ func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (prover.L
 	l := &layer{s: s, word: word.(*codeword).word, step: step}
 	shape := merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: 3 << step}})
 	var err error
-	l.tree, err = hashTree(s.ctx, s.arena, s.suite, shape, func(b []byte, _, first, last int) []byte {
-		return appendExts(b, l.word[first<<step:last<<step])
+	suite := batchOf(s.suite)
+	l.tree, err = hashTree(s.ctx, s.arena, suite, shape, func(out []hash.Digest, level, first int) {
+		const many = 32 // rows at a time
+		buffer := make([]byte, 0, many*formats.ExtElementBytes<<step)
+		for i := 0; i < len(out); i += many {
+			end := min(i+many, len(out))
+			data := appendExts(buffer[:0], l.word[(first+i)<<step:(first+end)<<step])
+			suite.rows(out[i:end], shape.Levels[level].Shape(), data, formats.ExtElementBytes<<step)
+		}
 	})
 	return l, err
 }
 
 func appendExts(b []byte, xs []field.Ext) []byte {
-	e := formats.Elements(b)
+	e := formats.Elements(slices.Grow(b, len(xs)*formats.ExtElementBytes))
 	for _, x := range xs {
 		e = e.Append(uint64(x[0])).Append(uint64(x[1])).Append(uint64(x[2]))
 	}
@@ -100,19 +109,16 @@ func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, 
 // Final implements prover.Session.
 func (s *session) Final(word prover.Codeword, sched *fri.Schedule) ([]field.Ext, error) {
 	in := word.(*codeword).word
-	log := sched.Final + sched.LogBlowup
-	table := roots(log)
 	out := make([]field.Ext, 1<<sched.Final)
-	factor := field.InverseOfTwoPower(log)
 	column := make([]field.Element, len(in))
 	for c := range out[0] {
 		for i := range in {
 			column[i] = in[i][c]
 		}
-		inverse(column, table.inverse, 1)
+		coefficients(column)
 		for i, v := range column {
 			if i < len(out) {
-				out[i][c] = field.Mul(v, factor)
+				out[i][c] = v
 			} else if v != 0 {
 				return nil, errors.New("the last word has too high a degree: a bug in the prover")
 			}
@@ -132,17 +138,18 @@ func (s *session) Grind(state formats.Digest, bits int) (uint64, error) {
 		best = ^uint64(0)
 	)
 	stop := errors.New("found")
+	suite := batchOf(s.suite)
 	for base := uint64(0); ; base += span {
 		err := parallel(s.ctx, span, grain, func(_, first, last int) error {
-			for n := base + uint64(first); n < base+uint64(last); n++ {
-				if s.suite.Grind(&state, n)<<(64-bits) == 0 {
-					mu.Lock()
-					best = min(best, n)
-					mu.Unlock()
-					return stop
-				}
+			from := base + uint64(first)
+			i := suite.grind(&state, from, last-first, bits)
+			if i == last-first {
+				return nil
 			}
-			return nil
+			mu.Lock()
+			best = min(best, from+uint64(i))
+			mu.Unlock()
+			return stop
 		})
 		if cancelled := s.ctx.Err(); cancelled != nil { // a lower range may have been left out
 			return 0, cancelled

@@ -3,25 +3,26 @@ package cpu
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover/internal/vector"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
-	"github.com/ixprove/ixprove/verifier/logup"
 )
 
 // quotientJob computes C/Z on the quotient domain: the first `parts` slabs of the extension.
 type quotientJob struct {
 	t                *verifier.Table
 	fixed, main, aux [][]field.Element // extended columns
-	ch               *logup.Challenges
-	perRow           field.Ext   // the table's sum over its height
-	deltas           []field.Ext // delta^(m-1-k) for constraint k
+	ch               *fingerprints
+	perRow           field.Ext              // the table's sum over its height
+	deltas           *vector.Coefficients   // delta^(m-1-k) for constraint k
+	groupDeltas      []*vector.Coefficients // for group g, its power of delta times 1, X and X^2
 	logBlowup        int
 	parts            int
 	program          *program
-	next             []uint32
-	table            *transforms
+	twiddles         []field.Element   // of the trace domain
 	periodic         [][]field.Element // per slab and periodic column, its values in natural order
 	out              [3][]field.Element
 }
@@ -37,24 +38,21 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 	j.parts = 1 << log
 	outputs := append([]uint32(nil), t.Constraints...)
 	j.program = compile(t.Circuit, append(outputs, lookupOutputs(t.Circuit)...))
-	j.deltas = make([]field.Ext, t.FoldedConstraints())
-	for k, p := len(j.deltas)-1, (field.Ext{1}); k >= 0; k, p = k-1, field.MulExt(p, delta) {
-		j.deltas[k] = p
+	deltas := make([]field.Ext, t.FoldedConstraints())
+	for k, p := len(deltas)-1, (field.Ext{1}); k >= 0; k, p = k-1, field.MulExt(p, delta) {
+		deltas[k] = p
 	}
-	var err error
-	if j.next, err = buffer[uint32](a, n); err != nil {
-		return nil, err
+	j.deltas = vector.NewCoefficients(deltas[:len(t.Constraints)])
+	for _, d := range deltas[len(t.Constraints):] {
+		j.groupDeltas = append(j.groupDeltas, vector.NewCoefficients([]field.Ext{d, field.MulX(d), field.MulX(field.MulX(d))}))
 	}
-	defer release(a, j.next)
-	for i := range j.next {
-		j.next[i] = uint32(field.ReverseBits((field.ReverseBits(uint64(i), h)+1)&uint64(n-1), h))
-	}
-	j.table = roots(h)
+	j.twiddles = twiddles(h)
 	for s := range j.parts {
 		for _, values := range t.Periodic {
 			j.periodic = append(j.periodic, periodicOnSlab(values, h, j.shift(s)))
 		}
 	}
+	var err error
 	for c := range j.out {
 		if j.out[c], err = a.elements(n << log); err != nil {
 			return nil, err
@@ -72,7 +70,7 @@ func quotient(ctx context.Context, a *arena, j *quotientJob, delta field.Ext) ([
 	if err != nil {
 		return nil, err
 	}
-	return j.slices(ctx, a, log)
+	return j.slices(ctx, a)
 }
 
 // shift is the first point of slab s.
@@ -84,9 +82,11 @@ func (j *quotientJob) shift(s int) field.Element {
 type quotientMachine struct {
 	*machine
 	fractions
-	folded, step [rows]field.Ext
-	x, scratch   [rows]field.Element
-	selectors    [3][rows]field.Element
+	numerator, denominator vector.Ext
+	folded, step           vector.Ext
+	constraints            [][]field.Element
+	x, scratch             [rows]field.Element
+	selectors              [3][rows]field.Element
 }
 
 // block computes the points first to last-1 of the quotient domain, all in one slab.
@@ -102,7 +102,7 @@ func (j *quotientJob) block(m *quotientMachine, first, last int) error {
 	for r := range x {
 		x[r] = field.Mul(shift, j.root(int(field.ReverseBits(uint64(within+r), h))))
 	}
-	src := &cosetSource{main: j.main, fixed: j.fixed, next: j.next, slab: slab * n, first: within}
+	src := &cosetSource{main: j.main, fixed: j.fixed, logHeight: h, slab: slab * n, first: within}
 	if err := j.selectors(m, src, x, z); err != nil {
 		return err
 	}
@@ -118,58 +118,51 @@ func (j *quotientJob) block(m *quotientMachine, first, last int) error {
 	}
 	j.program.run(m.machine, src, count)
 
-	folded := m.folded[:count]
-	clear(folded)
-	for k, id := range t.Constraints {
-		d := j.deltas[k]
-		for r, v := range j.program.node(m.machine, id)[:count] {
-			f := &folded[r]
-			f[0] = field.Add(f[0], field.Mul(d[0], v))
-			f[1] = field.Add(f[1], field.Mul(d[1], v))
-			f[2] = field.Add(f[2], field.Mul(d[2], v))
-		}
+	folded := m.folded.Planes(count)
+	m.folded.Fill(field.Ext{}, count)
+	m.constraints = m.constraints[:0]
+	for _, id := range t.Constraints {
+		m.constraints = append(m.constraints, j.program.node(m.machine, id))
 	}
+	vector.Combine(folded, j.deltas, m.constraints, 0)
 	for g, group := range t.Groups {
-		m.fractions.evaluate(j.program, m.machine, group, j.ch, count)
-		j.stepOf(m, g, slab*n, within, count)
-		d := j.deltas[len(t.Constraints)+g]
-		for r := range folded {
-			c := field.SubExt(field.MulExt(m.denominator[r], m.step[r]), m.numerator[r])
-			folded[r] = field.AddExt(folded[r], field.MulExt(d, c))
-		}
+		m.fractions.evaluate(&m.numerator, &m.denominator, j.program, m.machine, group, j.ch, count)
+		j.stepOf(m, src, g, count)
+		// denominator·step - numerator
+		vector.MulExt(&m.step, &m.step, &m.denominator, count)
+		vector.SubExt(&m.step, &m.step, &m.numerator, count)
+		c := m.step.Planes(count)
+		vector.Combine(folded, j.groupDeltas[g], c[:], 0)
 	}
 	inverse, _ := field.Inverse(z) // the coset avoids the trace domain
-	for r, f := range folded {
-		for c := range f {
-			j.out[c][first+r] = field.Mul(f[c], inverse)
-		}
+	for c, f := range folded {
+		vector.Scale(j.out[c][first:last], f, inverse)
 	}
 	return nil
 }
 
 // root is ω_h^e.
 func (j *quotientJob) root(e int) field.Element {
-	half := len(j.table.forward)
+	half := 1 << j.t.LogHeight / 2
 	if e < half {
-		return j.table.forward[e]
+		return j.twiddles[half+e]
 	}
-	return field.Neg(j.table.forward[e-half])
+	return field.Neg(j.twiddles[e])
 }
 
 // stepOf fills m.step with acc_{g+1} - acc_g, or acc_0' - acc_g + s/n for the last group.
-func (j *quotientJob) stepOf(m *quotientMachine, g, slab, within, count int) {
-	at := func(column, position int) field.Ext {
-		return field.Ext{j.aux[3*column][position], j.aux[3*column+1][position], j.aux[3*column+2][position]}
-	}
-	for r := range count {
-		here := slab + within + r
-		var to field.Ext
+func (j *quotientJob) stepOf(m *quotientMachine, src *cosetSource, g, count int) {
+	for c := range m.step {
+		step := m.step[c][:count]
+		here := src.read(step, j.aux[3*g+c], false)
 		if g+1 < len(j.t.Groups) {
-			to = at(g+1, here)
-		} else {
-			to = field.AddExt(at(0, slab+int(j.next[within+r])), j.perRow)
+			vector.Sub(step, src.read(step, j.aux[3*(g+1)+c], false), here)
+			continue
 		}
-		m.step[r] = field.SubExt(to, at(g, here))
+		vector.Sub(step, src.read(step, j.aux[c], true), here)
+		for r, v := range step {
+			step[r] = field.Add(v, j.perRow[c])
+		}
 	}
 }
 
@@ -214,44 +207,41 @@ func periodicOnSlab(values formats.Elements, logHeight int, shift field.Element)
 		natural[i] = field.Element(values.At(i))
 	}
 	coeff := make([]field.Element, len(natural))
-	bitReverse(coeff, natural, log)
-	t := roots(log)
-	inverse(coeff, t.inverse, 1)
-	s := field.Pow(shift, uint64(1)<<(logHeight-log))
-	p := field.InverseOfTwoPower(log)
-	for i := range coeff {
-		coeff[i] = field.Mul(coeff[i], p)
-		p = field.Mul(p, s)
-	}
-	forward(coeff, t.forward, 1)
-	bitReverse(natural, coeff, log)
+	vector.Negate(coeff, natural)
+	vector.Forward(coeff, twiddles(log))
+	vector.Reverse(natural, coeff)
+	powers(coeff, field.InverseOfTwoPower(log), field.Pow(shift, uint64(1)<<(logHeight-log)))
+	vector.ForwardScaled(coeff, slices.Clone(natural), slices.Clone(coeff), twiddles(log))
+	vector.Reverse(natural, coeff)
 	return natural
 }
 
-// slices interpolates the quotient and cuts it.
-func (j *quotientJob) slices(ctx context.Context, a *arena, log int) ([][]field.Element, error) {
+// slices interpolates the quotient and cuts it into coefficients.
+func (j *quotientJob) slices(ctx context.Context, a *arena) ([][]field.Element, error) {
 	t, n := j.t, 1<<j.t.LogHeight
-	size := t.LogHeight + log
-	table := roots(size)
 	back, _ := field.Inverse(field.Shift)
-	slices := make([][]field.Element, t.QuotientColumns())
+	factors := make([]field.Element, min(n, 1<<10))
+	powers(factors, 1, back)
+	step := field.Pow(back, uint64(len(factors)))
+	columns := make([][]field.Element, t.QuotientColumns())
 	err := parallel(ctx, 3, 1, func(_, c, _ int) error {
 		x := j.out[c]
-		inverse(x, table.inverse, 1)
-		p := field.InverseOfTwoPower(size)
-		for i := range x {
-			x[i] = field.Mul(x[i], p)
-			p = field.Mul(p, back)
-		}
+		coefficients(x)
+		first := field.Element(1)
 		for s := range t.Slices() {
 			column, err := a.elements(n)
 			if err != nil {
 				return err
 			}
-			copy(column, x[s*n:])
-			slices[3*s+c] = column
+			for i := 0; i < n; i += len(factors) {
+				part := column[i : i+len(factors)]
+				vector.Mul(part, x[s*n+i:], factors)
+				vector.Scale(part, part, first)
+				first = field.Mul(first, step)
+			}
+			columns[3*s+c] = column
 		}
 		return nil
 	})
-	return slices, err
+	return columns, err
 }

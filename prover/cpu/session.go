@@ -3,12 +3,12 @@ package cpu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
+	"github.com/ixprove/ixprove/prover/internal/vector"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
@@ -174,20 +174,27 @@ func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cose
 		}
 	}
 	var err error
-	if c.tree, err = hashTree(s.ctx, s.arena, s.suite, t, c.rows); err != nil {
+	levels := make([][][]field.Element, len(c.levels))
+	for l := range levels {
+		levels[l] = c.columns(l)
+	}
+	suite := batchOf(s.suite)
+	leaves := func(out []hash.Digest, level, first int) {
+		suite.leaves(out, t.Levels[level].Shape(), levels[level], first)
+	}
+	if c.tree, err = hashTree(s.ctx, s.arena, suite, t, leaves); err != nil {
 		return nil, err
 	}
 	ok = true
 	return c, nil
 }
 
-// rows appends rows of a tree level.
-func (c *commitment) rows(b []byte, level, first, last int) []byte {
-	var columns [][]field.Element
+// columns lists the columns of a tree level.
+func (c *commitment) columns(level int) (columns [][]field.Element) {
 	for _, i := range c.levels[level] {
 		columns = append(columns, c.matrices[i]...)
 	}
-	return gather(b, columns, first, last)
+	return columns
 }
 
 // Root implements prover.Commitment.
@@ -198,10 +205,10 @@ func (c *commitment) Open(indices []uint32) (formats.Opening, error) {
 	var o formats.Opening
 	shape := c.tree.shape
 	for l := range shape.Levels {
-		last := -1
+		columns, last := c.columns(l), -1
 		for _, i := range indices {
 			if at := int(i >> (shape.LogRows() - shape.Levels[l].LogRows)); at != last {
-				o.Rows = append(o.Rows, c.rows(nil, l, at, at+1)...)
+				o.Rows = gather(o.Rows, columns, at, at+1)
 				last = at
 			}
 		}
@@ -243,137 +250,29 @@ func (s *session) Pin(t *verifier.Table, main prover.Matrix, z, fold field.Ext) 
 	for i, p := 0, (field.Ext{1}); i < len(factors); i, p = i+1, field.MulExt(p, fold) {
 		factors[i] = p
 	}
-	weights, err := s.barycentric(t.LogHeight, z, 1)
+	k := vector.NewCoefficients(factors)
+	err = parallel(s.ctx, n, 1<<10, func(_, first, last int) error {
+		vector.Combine([3][]field.Element{out.columns[0][first:last], out.columns[1][first:last], out.columns[2][first:last]}, k, m.columns, first)
+		return nil
+	})
 	if err != nil {
 		return nil, field.Ext{}, err
 	}
-	defer release(s.arena, weights)
-	err = parallel(s.ctx, n, 1<<10, func(_, first, last int) error {
-		combine(out.columns, m.columns, factors, first, last)
-		return nil
-	})
+	values, err := newEvaluator(t.LogHeight, z, 1).evaluate(s, out.columns)
 	if err != nil {
 		return nil, field.Ext{}, err
 	}
 	var value field.Ext
 	for c := 2; c >= 0; c-- {
-		value = field.AddExt(field.MulX(value), inner(out.columns[c], weights))
+		value = field.AddExt(field.MulX(value), values[c])
 	}
 	return out, value, nil
-}
-
-// combine adds Σ factors[i]·columns[i] to three base columns, on some rows.
-func combine(out, columns [][]field.Element, factors []field.Ext, first, last int) {
-	for i, column := range columns {
-		f := factors[i]
-		for c := range f {
-			to, k := out[c][first:last], field.Lazy(f[c])
-			for r, v := range column[first:last] {
-				to[r] = field.Add(to[r], field.MulLazy(k, field.Lazy(v)).Canonical())
-			}
-		}
-	}
-}
-
-// Lookups implements prover.Session.
-func (s *session) Lookups(t *verifier.Table, fixed, main prover.Matrix, ch *logup.Challenges) (prover.Matrix, field.Ext, error) {
-	n, groups := 1<<t.LogHeight, len(t.Groups)
-	out, err := s.newMatrix(t.Columns(verifier.Aux), n)
-	if err != nil {
-		return nil, field.Ext{}, err
-	}
-	src := traceSource{main: main.(*matrix).columns, periodic: t.Periodic, height: n}
-	if fixed != nil {
-		src.fixed = fixed.(*matrix).columns
-	}
-	// First every group's fraction on every row, and each range's total; then the running sums.
-	p := compile(t.Circuit, lookupOutputs(t.Circuit))
-	type scratch struct {
-		*machine
-		fractions
-		numerators, denominators, products []field.Ext
-	}
-	machines := make([]*scratch, maxWorkers)
-	const grain = 1 << 10
-	totals := make([]field.Ext, (n+grain-1)/grain)
-	set := func(group, row int, v field.Ext) {
-		for c := range v {
-			out.columns[3*group+c][row] = v[c]
-		}
-	}
-	get := func(group, row int) (v field.Ext) {
-		for c := range v {
-			v[c] = out.columns[3*group+c][row]
-		}
-		return v
-	}
-	err = parallel(s.ctx, n, grain, func(worker, from, to int) error {
-		m := machines[worker]
-		if m == nil {
-			size := groups * rows
-			m = &scratch{machine: p.machine(), numerators: make([]field.Ext, size), denominators: make([]field.Ext, size), products: make([]field.Ext, size)}
-			machines[worker] = m
-		}
-		var total field.Ext
-		for first := from; first < to; first += rows {
-			count := min(rows, to-first)
-			block := src
-			block.first = first
-			p.run(m.machine, &block, count)
-			for g, group := range t.Groups {
-				m.fractions.evaluate(p, m.machine, group, ch, count)
-				copy(m.numerators[g*count:], m.numerator[:count])
-				copy(m.denominators[g*count:], m.denominator[:count])
-			}
-			if !field.BatchInverseExt(m.denominators[:groups*count], m.products) {
-				return errors.New("a lookup's denominator is zero: this happens with negligible probability, prove again with other claims")
-			}
-			for g := range groups {
-				for r := range count {
-					v := field.MulExt(m.numerators[g*count+r], m.denominators[g*count+r])
-					total = field.AddExt(total, v)
-					set(g, first+r, v)
-				}
-			}
-		}
-		totals[from/grain] = total
-		return nil
-	})
-	if err != nil {
-		out.Free()
-		return nil, field.Ext{}, err
-	}
-	var sum field.Ext
-	for _, v := range totals {
-		sum = field.AddExt(sum, v)
-	}
-	perRow := field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight))
-	starts := make([]field.Ext, len(totals))
-	var acc field.Ext
-	for i, v := range totals {
-		starts[i] = acc
-		count := min(grain, n-i*grain)
-		acc = field.SubExt(field.AddExt(acc, v), field.ScaleExt(perRow, field.Element(count)))
-	}
-	err = parallel(s.ctx, n, grain, func(_, from, to int) error {
-		acc := starts[from/grain]
-		for row := from; row < to; row++ {
-			for g := range groups {
-				v := get(g, row)
-				set(g, row, acc)
-				acc = field.AddExt(acc, v)
-			}
-			acc = field.SubExt(acc, perRow)
-		}
-		return nil
-	})
-	return out, sum, err
 }
 
 // Quotient implements prover.Session.
 func (s *session) Quotient(t *verifier.Table, fixed, main, aux prover.Columns, ch *logup.Challenges, sum, delta field.Ext) (prover.Matrix, error) {
 	columns, err := quotient(s.ctx, s.arena, &quotientJob{
-		t: t, fixed: extended(fixed), main: extended(main), aux: extended(aux), ch: ch,
+		t: t, fixed: extended(fixed), main: extended(main), aux: extended(aux), ch: newFingerprints(t.Circuit, ch),
 		perRow: field.ScaleExt(sum, field.InverseOfTwoPower(t.LogHeight)), logBlowup: s.logBlowup,
 	}, delta)
 	if err != nil {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -15,13 +16,14 @@ type tree struct {
 	levels [][]hash.Digest
 }
 
-// rowWriter appends row r of a level, all its matrices concatenated, to b.
-type rowWriter func(b []byte, level, first, last int) []byte
+// leafHasher sets out to the hashes of the rows of a level from first on, all its matrices concatenated.
+type leafHasher func(out []hash.Digest, level, first int)
 
 // hashTree hashes the rows of every level and the nodes above.
-func hashTree(ctx context.Context, a *arena, suite hash.Suite, shape *merkle.Tree, write rowWriter) (*tree, error) {
+func hashTree(ctx context.Context, a *arena, suite batch, shape *merkle.Tree, leaves leafHasher) (*tree, error) {
 	t := &tree{shape: shape, levels: make([][]hash.Digest, shape.LogRows()+1)}
 	level := 0
+	entering := make([][]hash.Digest, maxWorkers)
 	for log := shape.LogRows(); log >= 0; log-- {
 		digests, err := buffer[hash.Digest](a, 1<<log)
 		if err != nil {
@@ -32,45 +34,36 @@ func hashTree(ctx context.Context, a *arena, suite hash.Suite, shape *merkle.Tre
 		if log < shape.LogRows() {
 			below = t.levels[log+1]
 		}
-		var l *merkle.Level
-		if level < len(shape.Levels) && shape.Levels[level].LogRows == log {
-			l = &shape.Levels[level]
-		}
-		at := level
-		buffers := make([][]byte, maxWorkers)
+		enters := level < len(shape.Levels) && shape.Levels[level].LogRows == log
 		err = parallel(ctx, len(digests), hashGrain, func(worker, first, last int) error {
-			if l != nil {
-				buffers[worker] = write(buffers[worker][:0], at, first, last)
-			}
-			for i := first; i < last; i++ {
-				var row hash.Digest
-				if l != nil {
-					n := l.RowBytes()
-					row = suite.Leaf(l.Shape(), buffers[worker][(i-first)*n:(i-first+1)*n])
+			out := digests[first:last]
+			switch {
+			case below == nil:
+				leaves(out, level, first)
+			case enters:
+				if entering[worker] == nil {
+					entering[worker] = make([]hash.Digest, hashGrain)
 				}
-				switch {
-				case below == nil:
-					digests[i] = row
-				case l != nil:
-					digests[i] = suite.Inject(&below[2*i], &below[2*i+1], &row)
-				default:
-					digests[i] = suite.Node(&below[2*i], &below[2*i+1])
-				}
+				rows := entering[worker][:len(out)]
+				leaves(rows, level, first)
+				suite.inject(out, below[2*first:2*last], rows)
+			default:
+				suite.nodes(out, below[2*first:2*last])
 			}
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		if l != nil {
+		if enters {
 			level++
 		}
 	}
 	return t, nil
 }
 
-// hashGrain is the number of rows gathered at a time: 64 rows of 400 columns fit the second-level cache.
-const hashGrain = 64
+// hashGrain is the number of rows hashed at a time: 256 rows of 400 columns fit the second-level cache.
+const hashGrain = 256
 
 func (t *tree) root() formats.Digest { return t.levels[0][0] }
 
@@ -94,11 +87,7 @@ func (t *tree) siblings(indices []uint32) []byte {
 func gather(b []byte, columns [][]field.Element, first, last int) []byte {
 	width := len(columns) * formats.ElementBytes
 	start := len(b)
-	need := start + (last-first)*width
-	if cap(b) < need {
-		b = append(make([]byte, 0, need), b...)
-	}
-	b = b[:need]
+	b = slices.Grow(b, (last-first)*width)[:start+(last-first)*width]
 	for c, column := range columns {
 		at := start + c*formats.ElementBytes
 		for _, v := range column[first:last] {

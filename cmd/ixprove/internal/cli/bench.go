@@ -37,6 +37,7 @@ type hardware struct {
 	CPU     string `json:"cpu"`
 	Cores   int    `json:"cores"`
 	Threads int    `json:"threads"`
+	Kernels string `json:"kernels"` // instructions of the cpu backend
 }
 
 // benchRow is a measurement: the median time of Work units of Unit.
@@ -55,7 +56,7 @@ func (r *benchResult) text(w io.Writer) {
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "%s, %s, CUDA %s, capability %s\n", d.Name, d.UUID, d.Driver, d.Capability)
 	}
-	fmt.Fprintf(w, "%s, %d cores, %d threads\nixprove %s, commit %s, %s %s\nmedians of %d runs\n\n", r.Hardware.CPU, r.Hardware.Cores, r.Hardware.Threads,
+	fmt.Fprintf(w, "%s, %d cores, %d threads, %s\nixprove %s, commit %s, %s %s\nmedians of %d runs\n\n", r.Hardware.CPU, r.Hardware.Cores, r.Hardware.Threads, r.Hardware.Kernels,
 		r.Program.Version, r.Program.Commit, r.Program.Go, r.Program.Platform, r.Runs)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	heading := "what\tshape\tmedian\trate"
@@ -85,7 +86,7 @@ type bench struct {
 var benchmarks = []struct {
 	name string
 	run  func(*bench) error
-}{{"field", (*bench).field}, {"hash", (*bench).hash}, {"prove", (*bench).prove}, {"verify", (*bench).verify}, {"gpu", (*bench).gpu}}
+}{{"field", (*bench).field}, {"hash", (*bench).hash}, {"cpu", (*bench).cpu}, {"prove", (*bench).prove}, {"verify", (*bench).verify}, {"gpu", (*bench).gpu}}
 
 func prepareBench(f *pflag.FlagSet) action {
 	runs := f.Int("runs", 5, "measure this often and take the median")
@@ -96,7 +97,7 @@ func prepareBench(f *pflag.FlagSet) action {
 		if *runs < 1 {
 			return nil, usageError("--runs", "the number is out of range", "at least 1", fmt.Sprint(*runs), "")
 		}
-		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0)}, Program: newVersion(), Runs: *runs}, cards: *gpu}
+		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0), cpu.Instructions()}, Program: newVersion(), Runs: *runs}, cards: *gpu}
 		var err error
 		if b.profile, err = profileFlag(*profile); err != nil {
 			return nil, err
@@ -140,10 +141,15 @@ func (b *bench) measure(name, shape string, work float64, unit string, f func() 
 		}
 		times[i] = time.Since(start)
 	}
+	b.row(name, shape, work, unit, times)
+	return nil
+}
+
+// row adds the median of some times.
+func (b *bench) row(name, shape string, work float64, unit string, times []time.Duration) {
 	slices.Sort(times)
 	median := max(1, (times[(len(times)-1)/2]+times[len(times)/2])/2)
 	b.out.Rows = append(b.out.Rows, benchRow{Name: name, Shape: shape, MedianNs: median, Work: work, Unit: unit, Rate: work / median.Seconds()})
-	return nil
 }
 
 func (b *bench) field() error {
@@ -228,6 +234,39 @@ func (b *bench) each(f func(n int, key *prover.ProvingKey, w *prover.Witness, sh
 		}
 	}
 	return nil
+}
+
+// cpu measures the kernels of the cpu backend, and the stages of proofs.
+func (b *bench) cpu() error {
+	kernels, err := cpu.Kernels(b.t.ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range kernels {
+		if err := b.measure(k.Name, k.Shape, k.Work, k.Unit, k.Run); err != nil {
+			return err
+		}
+	}
+	return b.each(func(n int, key *prover.ProvingKey, w *prover.Witness, shape string) error {
+		var stages []prover.Stage
+		times := map[prover.Stage][]time.Duration{}
+		for range b.out.Runs {
+			r, err := prover.Prove(b.t.ctx, key, w, prover.Options{Backend: cpu.Backend{}})
+			if err != nil {
+				return err
+			}
+			for _, s := range r.Stages {
+				if times[s.Stage] == nil {
+					stages = append(stages, s.Stage)
+				}
+				times[s.Stage] = append(times[s.Stage], s.Time)
+			}
+		}
+		for _, s := range stages {
+			b.row("stage "+string(s), shape, float64(n), "byte", times[s])
+		}
+		return nil
+	})
 }
 
 func (b *bench) prove() error {

@@ -47,7 +47,7 @@ var verbs = []verb{
 	{"inspect", "[FILE]", "show what is in a proof or a verifying key (proof.cbor)", prepareInspect},
 	{"keygen", "", "write the verifying key of a system", prepareKeygen},
 	{"serve", "", "open the page that checks proofs in a browser, on this machine", prepareServe},
-	{"bench", "[WHAT]", "measure this machine: field, hash, prove, verify, gpu or all", prepareBench},
+	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify, gpu or all", prepareBench},
 	{"devices", "", "list the CUDA devices", prepareDevices},
 	{"version", "", "say what this program is", prepareVersion},
 }

@@ -136,10 +136,10 @@ func timeText(d time.Duration) string {
 }
 
 type proveFlags struct {
-	out, profile, shards, progress, gpu *string
-	threads                             *int
-	plan                                *bool
-	memory, vram                        size
+	out, profile, shards, progress, gpu, trace *string
+	threads                                    *int
+	plan                                       *bool
+	memory, vram                               size
 }
 
 func prepareProve(f *pflag.FlagSet) action {
@@ -150,6 +150,7 @@ func prepareProve(f *pflag.FlagSet) action {
 		threads:  f.Int("threads", 0, "processors to use; all if 0"),
 		shards:   f.String("shards", "", "`SPEC`: a number of shards, or the log heights of each shard's tables such as 15,12/14"),
 		gpu:      f.String("gpu", "", "prove on a CUDA `DEVICE`: a number or a UUID of ixprove devices, or several, of which the first with enough memory proves"),
+		trace:    f.String("trace", "", "write the stages' times to `FILE`, in Chrome's trace format"),
 		progress: progressFlag(f),
 	}
 	f.Var(&p.memory, "memory", "most memory to take on the CPU, such as 8GiB; shards are recomputed where that saves enough")
@@ -199,6 +200,10 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		}
 	} else if err := t.writable(*p.out); err != nil {
 		return nil, err
+	} else if *p.trace != "" {
+		if err := t.writable(*p.trace); err != nil {
+			return nil, err
+		}
 	}
 	request := systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight}
 	w, err := c.system.Witness(request)
@@ -252,6 +257,11 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	}
 	if err := t.write(*p.out, r.Proof); err != nil {
 		return nil, err
+	}
+	if *p.trace != "" {
+		if err := t.write(*p.trace, chromeTrace(r.Runs)); err != nil {
+			return nil, err
+		}
 	}
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
 		ProvenBits: r.Report.ProvenBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
