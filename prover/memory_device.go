@@ -22,7 +22,7 @@ const LargeScratch = 1 * MiB
 // DeviceMemory is the memory that a proof takes on a device with so many processors, from its shapes alone. It follows the proof buffer by buffer
 // with the Layout by which prover/cuda places them, so it is exact. What the CUDA context itself takes is not in it.
 func DeviceMemory(j Job, processors int) *DevicePlan {
-	m := &deviceModel{job: j, blowup: j.LogBlowup, processors: processors, out: &DevicePlan{}, names: map[Span]string{}}
+	m := &deviceModel{job: j, blowup: j.LogBlowup, processors: processors, out: &DevicePlan{}, names: map[Span]string{}, programs: map[verifier.Table]working{}}
 	fixed := map[int]bool{}
 	for i, s := range j.Shapes {
 		for k := range s.Tables {
@@ -85,6 +85,20 @@ type deviceModel struct {
 	small      Bytes // the most that is needed at a time besides tables
 	layout     Layout
 	names      map[Span]string // of the live spans
+	programs   map[verifier.Table]working
+}
+
+// working is the working memory of the kernels that run a circuit.
+type working struct{ lookups, quotient []int64 }
+
+func (m *deviceModel) working(t *verifier.Table) working {
+	w, ok := m.programs[*t]
+	if !ok {
+		w.lookups = kernels.LookupsMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)
+		w.quotient = kernels.QuotientMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)
+		m.programs[*t] = w
+	}
+	return w
 }
 
 // deviceShard is the live buffers of a shard.
@@ -251,7 +265,7 @@ func (m *deviceModel) lookups(s *verifier.Shape, shard int, d *deviceShard) {
 	for i := range s.Tables {
 		if t := &s.Tables[i]; t.HasLookups() {
 			aux = append(aux, m.take(Low, "auxiliary trace", trace(t, verifier.Aux)))
-			m.call(nil, kernels.LookupsMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)...)
+			m.call(nil, m.working(t).lookups...)
 		}
 		m.give(d.traces[i])
 	}
@@ -268,7 +282,7 @@ func (m *deviceModel) quotients(s *verifier.Shape, shard int, d *deviceShard) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		slices = append(slices, m.take(High, "quotient slices", trace(t, verifier.Quotient)))
-		m.call(nil, kernels.QuotientMemory(t.Circuit, t.LogHeight, m.job.MessageElements, m.processors)...)
+		m.call(nil, m.working(t).quotient...)
 	}
 	m.commit(s, s.Tree(verifier.Quotient, 0), d)
 	m.give(slices...)

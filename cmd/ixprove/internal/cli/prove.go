@@ -229,9 +229,11 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		if err != nil {
 			break
 		}
-		if next := firstPlan(key.Key, finer, len(w.Claims), machines); next.Peak < plan.Peak {
-			w, shapes, plan = cut, finer, next
+		next := firstPlan(key.Key, finer, len(w.Claims), machines)
+		if next.Peak >= plan.Peak {
+			break // what remains does not depend on the shards' size
 		}
+		w, shapes, plan = cut, finer, next
 	}
 	if *p.plan {
 		return plan, nil
