@@ -31,6 +31,19 @@ func windows(base field.Element, sizes ...[2]int) []field.Element {
 	return out
 }
 
+// Keeper is a driver that places lasting buffers apart from those that pass with a call. Keep says that what is taken from now on lasts until the device is closed, or no
+// longer does.
+type Keeper interface{ Keep(lasting bool) }
+
+// keep is From for an array that lasts.
+func keep[T Value](d *Device, values []T) (Array[T], error) {
+	if k, ok := d.driver.(Keeper); ok {
+		k.Keep(true)
+		defer k.Keep(false)
+	}
+	return From(d, values)
+}
+
 // powerTables returns the tables of roots and shifts.
 func (d *Device) powerTables() (tableParams, error) {
 	d.mu.Lock()
@@ -50,7 +63,7 @@ func (d *Device) powerTables() (tableParams, error) {
 			{&t.ones, windows(1, shift...)},
 		} {
 			var err error
-			if *table.to, err = From(d, table.values); err != nil {
+			if *table.to, err = keep(d, table.values); err != nil {
 				for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
 					made.Free()
 				}
@@ -87,7 +100,7 @@ func (d *Device) passWeights(key weightsKey, k int) (Array[field.Element], error
 			p = field.Mul(p, step)
 		}
 	}
-	w, err := From(d, values)
+	w, err := keep(d, values)
 	if err != nil {
 		return w, err
 	}

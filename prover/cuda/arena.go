@@ -18,7 +18,11 @@ type arena struct {
 	layouts  [2]prover.Layout
 	spans    map[kernels.Address]place
 	next     region // where the next buffer belongs
+	keeping  bool   // the next buffer is a table
 }
+
+// Keep implements kernels.Keeper. Were tables taken among the buffers that pass, these would leave gaps.
+func (a *arena) Keep(lasting bool) { a.keeping = lasting }
 
 // region says what a buffer is for, and so which part of which layout it belongs in.
 type region struct {
@@ -27,7 +31,8 @@ type region struct {
 }
 
 var (
-	internal = region{0, prover.Low}  // the kernels' own: tables, and buffers that pass with a call
+	tables   = region{0, prover.Low}  // what kernels look up
+	internal = region{0, prover.High} // the kernels' own buffers, which pass with a call
 	list     = region{0, prover.High} // columns and coefficients
 	lasting  = region{1, prover.Low}
 	passing  = region{1, prover.High}
@@ -52,7 +57,10 @@ func newArena(d kernels.Driver, size, small prover.Bytes, separate bool) (*arena
 // Alloc implements kernels.Driver.
 func (a *arena) Alloc(bytes int64) (kernels.Address, error) {
 	r := a.next
-	if r == internal && prover.Bytes(bytes) >= prover.LargeScratch {
+	switch {
+	case a.keeping:
+		r = tables
+	case r == internal && prover.Bytes(bytes) >= prover.LargeScratch:
 		r = passing
 	}
 	p := place{r, a.layouts[r.layout].Take(r.end, prover.Bytes(bytes))}
