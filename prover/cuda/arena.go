@@ -45,7 +45,7 @@ type place struct {
 
 // newArena takes the block. Without a model (size 0) buffers are separate and as large as the device allows.
 func newArena(d kernels.Driver, size, small prover.Bytes, separate bool) (*arena, error) {
-	a := &arena{Driver: d, size: size, small: small, separate: separate || size == 0, spans: map[kernels.Address]place{}}
+	a := &arena{Driver: d, next: internal, size: size, small: small, separate: separate || size == 0, spans: map[kernels.Address]place{}}
 	if a.separate {
 		return a, nil
 	}
