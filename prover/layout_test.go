@@ -6,9 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems/blake3"
+	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/security"
 )
@@ -95,6 +98,38 @@ func TestDeviceMemory(t *testing.T) {
 			var e *prover.MemoryError
 			if err := m.Admit(m.Peak - 1); !errors.As(err, &e) || e.Budget != m.Peak-1 || e.Worst.Total != m.Peak {
 				t.Errorf("a proof that does not fit: %v", err)
+			}
+		}
+	}
+}
+
+// Whether scratch counts as large depends on its size, so a call for fewer columns may need more of the small part than one for all. (2^21 rows of BLAKE3 did: the scratch for
+// the columns that are opened in the next row is just below the limit, that for all columns above.)
+func TestScratchAboutTheLimit(t *testing.T) {
+	p, _ := security.ProfileByName("standard")
+	pk, err := prover.Keygen(context.Background(), blake3.System(), hash.Blake3{}, p, cpu.Backend{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aligned := func(n int64) prover.Bytes { return prover.Bytes((n + 255) &^ 255) }
+	for log := uint8(3); log <= formats.MaxLogHeight; log++ {
+		tables, err := verifier.CheckTables(pk.Key, 0, []formats.Table{{LogHeight: log}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shapes := []*verifier.Shape{verifier.NewShape(pk.Key, tables)}
+		plan := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, false), 132)
+		for kind := range verifier.NumKinds {
+			for _, n := range []int{tables[0].Columns(kind), len(tables[0].NextColumns(kind))} {
+				need := aligned(8 * int64(n))
+				for _, size := range kernels.SumsMemory(n, 1<<log) {
+					if prover.Bytes(size) < prover.LargeScratch {
+						need += aligned(size)
+					}
+				}
+				if plan.Small < need {
+					t.Errorf("2^%d rows, %d %s columns: %d bytes of small scratch, the model has %d", log, n, kind, need, plan.Small)
+				}
 			}
 		}
 	}

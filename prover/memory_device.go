@@ -173,6 +173,15 @@ func (m *deviceModel) call(lists []Bytes, own ...int64) {
 	m.give(large...)
 }
 
+// callUpTo is call for buffers that may turn out smaller, so that a large one may end up among the small.
+func (m *deviceModel) callUpTo(lists []Bytes, own ...int64) {
+	m.call(lists, own...)
+	for i, size := range own {
+		own[i] = min(size, int64(LargeScratch)-1)
+	}
+	m.call(lists, own...)
+}
+
 // terms are a list of columns and their coefficients.
 func terms(columns int) []Bytes { return []Bytes{Bytes(columns) * 8, Bytes(columns) * extBytes} }
 
@@ -185,7 +194,7 @@ func (m *deviceModel) sums(columns, logHeight int) {
 }
 
 func (m *deviceModel) gather(columns, rows int) {
-	m.call([]Bytes{Bytes(columns) * 8}, kernels.GatherMemory(columns, rows)...)
+	m.callUpTo([]Bytes{Bytes(columns) * 8}, kernels.GatherMemory(columns, rows)...)
 }
 
 func (m *deviceModel) siblings(logRows, leaves int) {
@@ -193,7 +202,7 @@ func (m *deviceModel) siblings(logRows, leaves int) {
 	for log := range logRows {
 		n += min(leaves, 1<<log) // of two nodes with one parent at most one is a sibling of a multiproof
 	}
-	m.call(nil, kernels.GatherDigestsMemory(n)...)
+	m.callUpTo(nil, kernels.GatherDigestsMemory(n)...)
 }
 
 func (m *deviceModel) forget(d *deviceShard) {
@@ -294,8 +303,10 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		for k := range verifier.NumKinds {
-			if n := t.Columns(k); n > 0 {
-				m.sums(n, t.LogHeight)
+			for _, n := range [...]int{t.Columns(k), len(t.NextColumns(k))} { // the fewer may need scratch of the smaller kind
+				if n > 0 {
+					m.sums(n, t.LogHeight)
+				}
 			}
 		}
 	}
