@@ -59,8 +59,9 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	if *engines {
-		fmt.Println("verified alike on all engines:", wasmtest.Totals)
+		fmt.Println(wasmtest.Summary())
 	}
+	wasmtest.Close()
 	os.Exit(code)
 }
 

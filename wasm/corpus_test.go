@@ -17,7 +17,7 @@ import (
 )
 
 // TestCorpus compares engines on the fixtures, and on them cut, lengthened and changed. The forgeries of the dishonest prover and changes of every field are compared by
-// `go test ./prover -engines`; with -node Node takes part in both.
+// `go test ./prover -engines`; with -node Node takes part in both, and with -tags browser Chromium.
 func TestCorpus(t *testing.T) {
 	insecure := []byte(`{"insecure":true}`)
 	for _, name := range fixtures {
@@ -48,7 +48,7 @@ func TestCorpus(t *testing.T) {
 		changes(proof, 300, 200, func(data []byte) { wasmtest.Compare(t, key, data, insecure) })
 		changes(key, 200, 100, func(data []byte) { wasmtest.Compare(t, data, proof, insecure) })
 	}
-	t.Logf("verified alike: %v", wasmtest.Totals)
+	t.Log(wasmtest.Summary())
 }
 
 // maxMemoryFor5MB is what users have been promised for a proof of 5 MB.

@@ -15,6 +15,7 @@ import (
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/wasm"
 	"github.com/ixprove/ixprove/wasm/message"
+	"github.com/ixprove/ixprove/wasm/wasmtest"
 )
 
 var fixtures = []string{"fibonacci-fast-v1", "fibonacci-standard-v1", "blake3-dev-v1"}
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
+	wasmtest.Close()
 	os.RemoveAll(cache)
 	os.Exit(code)
 }

@@ -8,11 +8,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -37,27 +40,59 @@ var Native = Engine{"native", func(key, proof, policy []byte) ([]byte, error) {
 	return result, nil
 }}
 
-// Engines are wazero and, under the flag -node, Node. They live as long as the test's process.
-var Engines = sync.OnceValues(func() ([]Engine, error) {
-	v, err := wasm.New(context.Background(), wasm.NewConfig().WithInstances(1))
-	if err != nil {
-		return nil, err
-	}
-	engines := []Engine{{"wazero", func(key, proof, policy []byte) ([]byte, error) {
-		return v.VerifyJSON(context.Background(), key, proof, policy)
-	}}}
+// tagged starts the engines that build tags add: Chromium under browser.
+var tagged []func() (Engine, error)
+
+// Engines are wazero where it compiles; under the flag -node, Node; under the build tag browser, Chromium. They live until Close.
+var Engines = sync.OnceValues(func() (engines []Engine, err error) {
+	start := slices.Clone(tagged)
 	if *node {
-		n, err := startNode()
+		start = append(start, startNode)
+	}
+	// Elsewhere wazero interprets, which takes a hundred times as long: there the others stand for it.
+	if runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64" || len(start) == 0 {
+		start = append(start, startWazero)
+	}
+	for _, s := range start {
+		e, err := s()
 		if err != nil {
 			return nil, err
 		}
-		engines = append(engines, n)
+		engines = append(engines, e)
 	}
 	return engines, nil
 })
 
+// closers end what engines have started.
+var closers []func()
+
+// Close ends the engines, if any were started: for the end of a TestMain.
+func Close() {
+	for _, c := range closers {
+		c()
+	}
+}
+
+func startWazero() (Engine, error) {
+	v, err := wasm.New(context.Background(), wasm.NewConfig().WithInstances(1))
+	return Engine{"wazero", func(key, proof, policy []byte) ([]byte, error) {
+		return v.VerifyJSON(context.Background(), key, proof, policy)
+	}}, err
+}
+
 // Totals counts what Compare has compared, by verdict.
 var Totals = map[string]int{}
+
+// Summary says what Compare has compared, and on what.
+func Summary() string {
+	names := []string{Native.Name + " " + runtime.GOARCH}
+	if engines, err := Engines(); err == nil {
+		for _, e := range engines {
+			names = append(names, e.Name)
+		}
+	}
+	return fmt.Sprintf("verified alike by %s: %v", strings.Join(names, ", "), Totals)
+}
 
 // Compare verifies on every engine, asks for one result, and returns it. It is not for concurrent use.
 func Compare(t testing.TB, key, proof, policy []byte) []byte {
@@ -127,6 +162,7 @@ func startNode() (Engine, error) {
 	if err := c.Start(); err != nil {
 		return Engine{}, err
 	}
+	closers = append(closers, func() { in.Close(); c.Wait() })
 	answers := bufio.NewReader(out)
 	return Engine{"node", func(key, proof, policy []byte) ([]byte, error) {
 		frame := Frame(proof, key, policy)
