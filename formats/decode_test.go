@@ -224,7 +224,7 @@ func TestElementsAreCanonical(t *testing.T) {
 			}
 			it.value = b
 		})
-		if tried == 0 {
+		if tried == 0 && c.name != "root-key" {
 			t.Errorf("the sample %s has no elements", c.name)
 		}
 	}
