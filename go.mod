@@ -16,7 +16,10 @@ require (
 )
 
 require (
+	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/chromedp/sysutil v1.1.0 // indirect
+	github.com/consensys/gnark v0.16.1 // indirect
+	github.com/consensys/gnark-crypto v0.21.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
 	github.com/gobwas/httphead v0.1.0 // indirect
 	github.com/gobwas/pool v0.2.1 // indirect
