@@ -46,14 +46,14 @@ var codecs = []codec{
 		random: func(g *rand.Rand) any { return randomBoundClaim(g) },
 	},
 	{
-		name: "root", rule: "root", most: formats.MaxRootBytes,
+		name: "root", rule: "root", form: "R-2", kind: "R-3", limit: "R-1", most: formats.MaxRootBytes,
 		decode: func(b []byte) (any, error) { return formats.DecodeRoot(b) },
 		encode: func(v any) ([]byte, error) { return encode.Root(v.(*formats.Root)) },
 		sample: func() any { return sampleRoot() },
 		random: func(g *rand.Rand) any { return randomRoot(g) },
 	},
 	{
-		name: "root-key", rule: "rootkey", most: formats.MaxRootKeyBytes,
+		name: "root-key", rule: "rootkey", form: "S-1", kind: "S-2", limit: "S-1", most: formats.MaxRootKeyBytes,
 		decode: func(b []byte) (any, error) { return formats.DecodeRootKey(b) },
 		encode: func(v any) ([]byte, error) { return encode.RootKey(v.(*formats.RootKey)) },
 		sample: func() any { return sampleRootKey() },
@@ -95,7 +95,8 @@ func sampleRootKey() *formats.RootKey {
 	return &formats.RootKey{
 		Backend: formats.BackendGroth16, Curve: formats.CurveBN254, Protocol: digest(1), Program: digest(2), Circuit: digest(3),
 		Tables: []formats.Table{{Circuit: 0, LogHeight: 27}, {Circuit: 24, LogHeight: 3}}, Claims: formats.MaxClaims,
-		Setup: formats.Setup{Mode: formats.SetupCeremony, Source: digest(4), Name: "~"}, Key: []byte{9},
+		Entries: []formats.Entry{{Name: "e", Channel: 300, Args: []formats.Value{{Name: "a", Type: formats.TypeU64}}, Results: []formats.Value{{Name: "b", Type: formats.TypeField}}}},
+		Setup:   formats.Setup{Mode: formats.SetupCeremony, Source: digest(4), Name: "~"}, Key: []byte{9},
 	}
 }
 
@@ -113,7 +114,7 @@ func randomRoot(g *rand.Rand) *formats.Root {
 func randomRootKey(g *rand.Rand) *formats.RootKey {
 	return &formats.RootKey{
 		Backend: randomName(g), Curve: randomName(g), Protocol: randomDigest(g), Program: randomDigest(g), Circuit: randomDigest(g), Tables: some(g, 30, randomTable),
-		Claims: uint32(number(g, formats.MaxClaims)), Setup: randomSetup(g), Key: make([]byte, 1+g.IntN(1000)),
+		Claims: uint32(number(g, formats.MaxClaims)), Entries: some(g, 9, randomEntry), Setup: randomSetup(g), Key: make([]byte, 1+g.IntN(1000)),
 	}
 }
 
@@ -283,10 +284,12 @@ func randomKey(g *rand.Rand) *formats.Key {
 			return formats.Channel{Name: randomName(g), Arity: uint16(number(g, formats.MaxLookupArgs))}
 		}),
 		Circuits: some(g, 4, randomCircuit),
-		Entries: some(g, 30, func(g *rand.Rand) formats.Entry {
-			return formats.Entry{Name: randomName(g), Channel: index(g), Args: some(g, 4, randomValue), Results: some(g, 4, randomValue)}
-		}),
+		Entries:  some(g, 30, randomEntry),
 	}
+}
+
+func randomEntry(g *rand.Rand) formats.Entry {
+	return formats.Entry{Name: randomName(g), Channel: index(g), Args: some(g, 4, randomValue), Results: some(g, 4, randomValue)}
 }
 
 func randomValue(g *rand.Rand) formats.Value {

@@ -9,7 +9,7 @@ const (
 // Limits of these two objects.
 const (
 	MaxRootBytes       = 16 << 20
-	MaxRootKeyBytes    = 64 << 10
+	MaxRootKeyBytes    = 1 << 20
 	MaxSnarkProofBytes = 2 << 10
 	MaxSnarkKeyBytes   = 32 << 10
 )
@@ -50,8 +50,9 @@ type RootKey struct {
 	Circuit  Digest  // 6: SHA-256 of the compiled constraint system
 	Tables   []Table // 7: the shape of the batch proofs that can be compressed, 0 to MaxTables
 	Claims   uint32  // 8: the number of their claims, at most MaxClaims
-	Setup    Setup   // 9
-	Key      []byte  // 10: the SNARK's verifying key (docs/compress.md), 1 to MaxSnarkKeyBytes
+	Entries  []Entry // 9: those of the batch proof's key, by which claims are read
+	Setup    Setup   // 10
+	Key      []byte  // 11: the SNARK's verifying key (docs/compress.md), 1 to MaxSnarkKeyBytes
 }
 
 // Setup says where a SNARK's keys come from. Encoded as [mode, source, name].
@@ -62,16 +63,16 @@ type Setup struct {
 }
 
 var (
-	rootObject    = object{KindRoot, 11, "", "", ""}
-	rootKeyObject = object{KindRootKey, 11, "", "", ""}
+	rootObject    = object{KindRoot, 11, "R-1", "R-2", "R-3"}
+	rootKeyObject = object{KindRootKey, 12, "S-1", "S-1", "S-2"}
 )
 
-// DecodeRoot decodes a compressed proof, in the words of formats/root.cddl. Sharing, memory and errors are those of DecodeProof; the errors name no check.
+// DecodeRoot decodes a compressed proof: checks of docs/compress.md, in the words of formats/root.cddl. Sharing, memory and errors are those of DecodeProof.
 func DecodeRoot(data []byte) (*Root, error) {
 	return decode(data, MaxRootBytes, rootObject, (*reader).root)
 }
 
-// DecodeRootKey decodes the key of compressed proofs, in the words of formats/root-key.cddl. Sharing, memory and errors are those of DecodeProof; the errors name no check.
+// DecodeRootKey decodes the key of compressed proofs: checks S-1 and S-2 of docs/compress.md, in the words of formats/root-key.cddl. Sharing, memory and errors are those of DecodeProof.
 func DecodeRootKey(data []byte) (*RootKey, error) {
 	return decode(data, MaxRootKeyBytes, rootKeyObject, (*reader).rootKey)
 }
@@ -97,8 +98,9 @@ func (r *reader) rootKey() (k RootKey) {
 	k.Circuit = r.key(6, "circuit").digest()
 	k.Tables = list(r.key(7, "tables"), MaxTables, leastTable, (*reader).table)
 	k.Claims = uint32(r.key(8, "claims").uint(MaxClaims))
-	k.Setup = one(r.key(9, "setup"), (*reader).setup)
-	k.Key = r.key(10, "key").bytes(1, 1, MaxSnarkKeyBytes)
+	k.Entries = list(r.key(9, "entries"), MaxEntries, leastEntry, (*reader).entry)
+	k.Setup = one(r.key(10, "setup"), (*reader).setup)
+	k.Key = r.key(11, "key").bytes(1, 1, MaxSnarkKeyBytes)
 	return k
 }
 

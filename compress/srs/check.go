@@ -11,6 +11,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr/fft"
 	"github.com/consensys/gnark-crypto/ecc/bn254/kzg"
+	"github.com/consensys/gnark-crypto/utils"
 
 	"github.com/ixprove/ixprove/formats"
 )
@@ -93,7 +94,7 @@ func checkLagrange(powers, lagrange []bn254.G1Affine) error {
 		return err
 	}
 	fft.NewDomain(uint64(len(values))).FFTInverse(values, fft.DIF)
-	fft.BitReverse(values)
+	utils.BitReverse(values)
 	byCoefficients, err := combine(powers[:len(values)], values)
 	if err != nil {
 		return err
