@@ -94,7 +94,7 @@ func sampleRoot() *formats.Root {
 func sampleRootKey() *formats.RootKey {
 	return &formats.RootKey{
 		Backend: formats.BackendGroth16, Curve: formats.CurveBN254, Protocol: digest(1), Program: digest(2), Circuit: digest(3),
-		Tables: []formats.Table{{Circuit: 0, LogHeight: 27}, {Circuit: 24, LogHeight: 3}}, Claims: formats.MaxClaims,
+		Tables: []formats.Table{{Circuit: 0, LogHeight: 27}, {Circuit: 24, LogHeight: 3}}, Claims: formats.MaxClaims, Bits: 128,
 		Entries: []formats.Entry{{Name: "e", Channel: 300, Args: []formats.Value{{Name: "a", Type: formats.TypeU64}}, Results: []formats.Value{{Name: "b", Type: formats.TypeField}}}},
 		Setup:   formats.Setup{Mode: formats.SetupCeremony, Source: digest(4), Name: "~"}, Key: []byte{9},
 	}
@@ -114,7 +114,7 @@ func randomRoot(g *rand.Rand) *formats.Root {
 func randomRootKey(g *rand.Rand) *formats.RootKey {
 	return &formats.RootKey{
 		Backend: randomName(g), Curve: randomName(g), Protocol: randomDigest(g), Program: randomDigest(g), Circuit: randomDigest(g), Tables: some(g, 30, randomTable),
-		Claims: uint32(number(g, formats.MaxClaims)), Entries: some(g, 9, randomEntry), Setup: randomSetup(g), Key: make([]byte, 1+g.IntN(1000)),
+		Claims: uint32(number(g, formats.MaxClaims)), Bits: byteNumber(g), Entries: some(g, 9, randomEntry), Setup: randomSetup(g), Key: make([]byte, 1+g.IntN(1000)),
 	}
 }
 

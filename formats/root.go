@@ -1,5 +1,7 @@
 package formats
 
+import "math"
+
 // Kinds of a compressed batch proof and of the key that it is checked against.
 const (
 	KindRoot    = "ixprove-root"
@@ -50,9 +52,10 @@ type RootKey struct {
 	Circuit  Digest  // 6: SHA-256 of the compiled constraint system
 	Tables   []Table // 7: the shape of the batch proofs that can be compressed, 0 to MaxTables
 	Claims   uint32  // 8: the number of their claims, at most MaxClaims
-	Entries  []Entry // 9: those of the batch proof's key, by which claims are read
-	Setup    Setup   // 10
-	Key      []byte  // 11: the SNARK's verifying key (docs/compress.md), 1 to MaxSnarkKeyBytes
+	Bits     uint8   // 9: bits of security proven of these batch proofs (docs/security.md)
+	Entries  []Entry // 10: those of the batch proof's key, by which claims are read
+	Setup    Setup   // 11
+	Key      []byte  // 12: the SNARK's verifying key (docs/compress.md), 1 to MaxSnarkKeyBytes
 }
 
 // Setup says where a SNARK's keys come from. Encoded as [mode, source, name].
@@ -64,7 +67,7 @@ type Setup struct {
 
 var (
 	rootObject    = object{KindRoot, 11, "R-1", "R-2", "R-3"}
-	rootKeyObject = object{KindRootKey, 12, "S-1", "S-1", "S-2"}
+	rootKeyObject = object{KindRootKey, 13, "S-1", "S-1", "S-2"}
 )
 
 // DecodeRoot decodes a compressed proof: checks of docs/compress.md, in the words of formats/root.cddl. Sharing, memory and errors are those of DecodeProof.
@@ -98,9 +101,10 @@ func (r *reader) rootKey() (k RootKey) {
 	k.Circuit = r.key(6, "circuit").digest()
 	k.Tables = list(r.key(7, "tables"), MaxTables, leastTable, (*reader).table)
 	k.Claims = uint32(r.key(8, "claims").uint(MaxClaims))
-	k.Entries = list(r.key(9, "entries"), MaxEntries, leastEntry, (*reader).entry)
-	k.Setup = one(r.key(10, "setup"), (*reader).setup)
-	k.Key = r.key(11, "key").bytes(1, 1, MaxSnarkKeyBytes)
+	k.Bits = uint8(r.key(9, "bits").uint(math.MaxUint8))
+	k.Entries = list(r.key(10, "entries"), MaxEntries, leastEntry, (*reader).entry)
+	k.Setup = one(r.key(11, "setup"), (*reader).setup)
+	k.Key = r.key(12, "key").bytes(1, 1, MaxSnarkKeyBytes)
 	return k
 }
 

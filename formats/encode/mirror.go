@@ -153,9 +153,10 @@ type rootKey struct {
 	Circuit  []byte  `cbor:"6,keyasint"`
 	Tables   []table `cbor:"7,keyasint"`
 	Claims   uint32  `cbor:"8,keyasint"`
-	Entries  []entry `cbor:"9,keyasint"`
-	Setup    setup   `cbor:"10,keyasint"`
-	Key      []byte  `cbor:"11,keyasint"`
+	Bits     uint8   `cbor:"9,keyasint"`
+	Entries  []entry `cbor:"10,keyasint"`
+	Setup    setup   `cbor:"11,keyasint"`
+	Key      []byte  `cbor:"12,keyasint"`
 }
 
 type setup struct {
@@ -170,7 +171,7 @@ func rootFrom(r *formats.Root) root {
 }
 
 func rootKeyFrom(k *formats.RootKey) rootKey {
-	return rootKey{formats.KindRootKey, formats.Version, k.Backend, k.Curve, k.Protocol[:], k.Program[:], k.Circuit[:], each(k.Tables, tableFrom), k.Claims, each(k.Entries, entryFrom), setupFrom(k.Setup), vector(k.Key)}
+	return rootKey{formats.KindRootKey, formats.Version, k.Backend, k.Curve, k.Protocol[:], k.Program[:], k.Circuit[:], each(k.Tables, tableFrom), k.Claims, k.Bits, each(k.Entries, entryFrom), setupFrom(k.Setup), vector(k.Key)}
 }
 
 func setupFrom(s formats.Setup) setup { return setup{Mode: s.Mode, Source: s.Source[:], Name: s.Name} }
