@@ -145,7 +145,7 @@ func Dev(ctx context.Context, logSize int) (*SRS, error) {
 	}
 	s.Tau.ScalarMultiplication(&g2, tau.BigInt(new(big.Int)))
 	s.Setup = formats.Setup{Mode: formats.SetupInsecureDev, Source: Digest(&s.G1[1], &s.Tau), Name: DevName}
-	s.lagrange = devLagrange
+	s.Prepared, s.lagrange = true, devLagrange
 	return s, nil
 }
 

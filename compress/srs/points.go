@@ -56,8 +56,12 @@ func decodeG1(field decodeFp) func(b []byte, p *bn254.G1Affine) bool {
 // decodeG2 reads an affine point with the coefficients of each coordinate in rising order and reports whether it is in the subgroup of order r.
 func decodeG2(field decodeFp) func(b []byte, p *bn254.G2Affine) bool {
 	return func(b []byte, p *bn254.G2Affine) bool {
-		return field(b, &p.X.A0) && field(b[fp.Bytes:], &p.X.A1) && field(b[2*fp.Bytes:], &p.Y.A0) && field(b[3*fp.Bytes:], &p.Y.A1) && p.IsInSubGroup()
+		return coordinatesG2(field, b, p) && p.IsInSubGroup()
 	}
+}
+
+func coordinatesG2(field decodeFp, b []byte, p *bn254.G2Affine) bool {
+	return field(b, &p.X.A0) && field(b[fp.Bytes:], &p.X.A1) && field(b[2*fp.Bytes:], &p.Y.A0) && field(b[3*fp.Bytes:], &p.Y.A1)
 }
 
 // chunkBytes is read at once by each processor.
@@ -107,11 +111,22 @@ send:
 	return points, failed
 }
 
-// WritePoints writes points as ReadPoints reads them: 64 bytes each, little-endian Montgomery limbs.
+// WritePoints writes points as ReadPoints reads them: little-endian Montgomery limbs, 64 bytes a point.
 func WritePoints(w io.Writer, points []bn254.G1Affine) error {
+	return writePoints(w, points, func(p *bn254.G1Affine) []*fp.Element { return []*fp.Element{&p.X, &p.Y} })
+}
+
+// WriteG2 writes points of G2 as ReadG2 reads them: 128 bytes a point, coefficients in rising order.
+func WriteG2(w io.Writer, points []bn254.G2Affine) error {
+	return writePoints(w, points, func(p *bn254.G2Affine) []*fp.Element {
+		return []*fp.Element{&p.X.A0, &p.X.A1, &p.Y.A0, &p.Y.A1}
+	})
+}
+
+func writePoints[P any](w io.Writer, points []P, coordinates func(*P) []*fp.Element) error {
 	buf := make([]byte, 0, chunkBytes)
 	for i := range points {
-		for _, e := range []*fp.Element{&points[i].X, &points[i].Y} {
+		for _, e := range coordinates(&points[i]) {
 			for _, limb := range e {
 				buf = binary.LittleEndian.AppendUint64(buf, limb)
 			}
@@ -132,4 +147,13 @@ func ReadPoints(ctx context.Context, f Source, off, n int64) ([]bn254.G1Affine, 
 		return nil, malformed("points", "the file is cut short", strconv.FormatInt(n, 10)+" points", strconv.FormatInt(f.Size(), 10)+" bytes")
 	}
 	return readPoints(ctx, f, "points", off, n, sizeG1, decodeG1(fpMontgomery))
+}
+
+// ReadG2 reads n points that WriteG2 wrote, from off on. Points off the curve are refused; that they are of order r is not checked, which would take a minute a million points: it is for
+// proving keys, whose proofs are verified. Errors are those of ReadPoints.
+func ReadG2(ctx context.Context, f Source, off, n int64) ([]bn254.G2Affine, error) {
+	if off < 0 || n < 0 || off > f.Size() || n > (f.Size()-off)/sizeG2 {
+		return nil, malformed("points", "the file is cut short", strconv.FormatInt(n, 10)+" points of G2", strconv.FormatInt(f.Size(), 10)+" bytes")
+	}
+	return readPoints(ctx, f, "points", off, n, sizeG2, func(b []byte, p *bn254.G2Affine) bool { return coordinatesG2(fpMontgomery, b, p) && p.IsOnCurve() })
 }

@@ -143,6 +143,7 @@ func readPtau(ctx context.Context, f Source, want int64, _ func() ([]byte, error
 	}
 	s.Tau = g2[1]
 	if _, prepared := p.sections[ptauLagrange]; prepared {
+		s.Prepared = true
 		s.lagrange = func(ctx context.Context, logSize int) ([]bn254.G1Affine, error) {
 			if logSize > p.power {
 				return toLagrange(ctx, s.G1[:1<<logSize])

@@ -32,7 +32,10 @@ type SRS struct {
 	Tau   bn254.G2Affine   // [tau]2
 	Setup formats.Setup
 
+	// Prepared says that Lagrange points are read or cheap to make.
+	Prepared bool
 	lagrange func(ctx context.Context, logSize int) ([]bn254.G1Affine, error)
+	kept     bool // Lagrange points were checked before
 }
 
 // Source is a file. *os.File with its size is one.
@@ -51,13 +54,24 @@ func (s *SRS) Lagrange(ctx context.Context, logSize int) ([]bn254.G1Affine, erro
 		return nil, tooSmall(s, logSize)
 	}
 	if s.lagrange == nil {
-		return toLagrange(ctx, s.G1[:1<<logSize])
+		return s.ComputeLagrange(ctx, logSize)
 	}
 	points, err := s.lagrange(ctx, logSize)
-	if err != nil {
-		return nil, err
+	if err != nil || s.kept {
+		return points, err
 	}
 	return points, checkLagrange(s.G1, points)
+}
+
+// ComputeLagrange is Lagrange from the powers, whatever else there is. For the development setup that is quick.
+func (s *SRS) ComputeLagrange(ctx context.Context, logSize int) ([]bn254.G1Affine, error) {
+	if logSize < 1 || logSize > s.LogSize() {
+		return nil, tooSmall(s, logSize)
+	}
+	if IsDev(s.Setup) {
+		return devLagrange(ctx, logSize)
+	}
+	return toLagrange(ctx, s.G1[:1<<logSize])
 }
 
 func tooSmall(s *SRS, logSize int) error {
@@ -125,3 +139,16 @@ func sniff(f Source) (reader, error) {
 func malformed(place, what, expected, got string) *formats.Error {
 	return &formats.Error{Class: formats.Malformed, Place: place, What: what, Expected: expected, Got: got, Next: "check that the right file was given, and that it is complete"}
 }
+
+// Kept is a string that was checked before and kept, with a way to get Lagrange points, which were checked and kept too or are computed. Only what is cheap is checked again: that the powers start as they should and
+// are those of the setup's source. Errors are *formats.Error of class Malformed.
+func Kept(g1 []bn254.G1Affine, tau bn254.G2Affine, setup formats.Setup, prepared bool, lagrange func(ctx context.Context, logSize int) ([]bn254.G1Affine, error)) (*SRS, error) {
+	_, _, generator, _ := bn254.Generators()
+	if len(g1) < 2+Extra || !g1[0].Equal(&generator) || Digest(&g1[1], &tau) != setup.Source {
+		return nil, malformed("powers of tau", "these are not the powers that were kept", "those of the setup's source", "others")
+	}
+	return &SRS{G1: g1, Tau: tau, Setup: setup, Prepared: prepared, lagrange: lagrange, kept: true}, nil
+}
+
+// IsDev reports whether a setup's tau is the one that everybody knows.
+func IsDev(setup formats.Setup) bool { return setup.Mode == formats.SetupInsecureDev }

@@ -187,10 +187,10 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// TestSnarkjs reads a file that snarkjs 0.7.5 made: powersoftau new bn128 4, contribute, beacon, prepare phase2. It settles the sections, the form of coordinates, the root of unity and
+// TestSnarkjs reads a file that snarkjs 0.7.5 made: powersoftau new bn128 5, contribute, beacon, prepare phase2. It settles the sections, the form of coordinates, the root of unity and
 // the order of Lagrange points.
 func TestSnarkjs(t *testing.T) {
-	data, err := os.ReadFile("testdata/snarkjs-4.ptau")
+	data, err := os.ReadFile("testdata/snarkjs-5.ptau")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,11 +353,11 @@ func TestPins(t *testing.T) {
 	if knownTau(&g2) != Unknown {
 		t.Error("the generator is known")
 	}
-	data, err := os.ReadFile("testdata/snarkjs-4.ptau")
+	data, err := os.ReadFile("testdata/snarkjs-5.ptau")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const digest = "932fe7689aa57eb645adbc587f3d298e4cc3221b10d26ad97b304341722910b860c17bd6b64c3901f2b308a4b93e65c74c732a11a9e6c86040443de2bc8f81a2"
+	const digest = "00b22e2f97809cbfeae4be90286898006eb3546d2388df650f0c482790e1f20d02d4713f66c1d1462e6746c6716458f6070e2da5b926dc6dc623cd52e9b74510"
 	pinnedFiles[digest] = hermez
 	defer delete(pinnedFiles, digest)
 	if s, err := read(data, 4, nil); err != nil || s.Setup.Name != hermez {
@@ -398,7 +398,7 @@ func TestDev(t *testing.T) {
 func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	data, err := os.ReadFile("testdata/snarkjs-4.ptau")
+	data, err := os.ReadFile("testdata/snarkjs-5.ptau")
 	if err != nil {
 		t.Fatal(err)
 	}
