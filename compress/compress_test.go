@@ -18,10 +18,12 @@ import (
 
 var ctx = context.Background()
 
-// ptauBytes is a setup with 2^5 powers that snarkjs made; its secrets are not known, but its contributions are those of one test.
+// ptauPath is a setup with 2^5 powers that snarkjs made.
+var ptauPath = filepath.Join("srs", "testdata", "snarkjs-5.ptau")
+
 func ptauBytes(t testing.TB) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("srs", "testdata", "snarkjs-5.ptau"))
+	data, err := os.ReadFile(ptauPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,12 +50,7 @@ func realPowers(t testing.TB, logSize int) *srs.SRS {
 
 func ceremony(t testing.TB) *compress.Ceremony {
 	t.Helper()
-	s := system(t, formats.BackendGroth16, false)
-	common, phase1, err := srs.ReadPhase1(ctx, bytes.NewReader(ptauBytes(t)), s.LogDomain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := compress.NewCeremony(s, common, phase1)
+	c, err := toy.Ceremony(ctx, ptauBytes(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,39 +75,15 @@ func transcript(t testing.TB, c *compress.Ceremony) [][]byte {
 	return files
 }
 
-// provers are one for each kind of keys.
-func provers(t testing.TB) map[string]*compress.Prover {
-	t.Helper()
-	out := map[string]*compress.Prover{}
-	add := func(name string, p *compress.Prover, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		out[name] = p
-	}
-	gates := system(t, formats.BackendPlonk, true)
-	p, err := gates.SetupPlonk(ctx, realPowers(t, gates.LogDomain))
-	add("plonk", p, err)
-	dev, err := srs.Dev(ctx, gates.LogDomain)
+// TestEveryBackend proves, keeps keys, loads them and proves again. Lengths are those that the documentation promises.
+func TestEveryBackend(t *testing.T) {
+	lengths := map[string]int{toy.Plonk: 896, toy.PlonkDev: 896, toy.Groth16Dev: 384, toy.Groth16: 256}
+	modes := map[string]string{toy.Plonk: formats.SetupUniversal, toy.PlonkDev: formats.SetupInsecureDev, toy.Groth16Dev: formats.SetupInsecureDev, toy.Groth16: formats.SetupCeremony}
+	provers, err := toy.Provers(ctx, ptauPath)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err = gates.SetupPlonk(ctx, dev)
-	add("plonk dev", p, err)
-	p, err = system(t, formats.BackendGroth16, true).SetupGroth16Dev(ctx)
-	add("groth16 dev", p, err)
-	c := ceremony(t)
-	p, err = c.Finish(ctx, transcript(t, c), []byte("a public random value"))
-	add("groth16", p, err)
-	return out
-}
-
-// TestEveryBackend proves, keeps keys, loads them and proves again. Lengths are those that the documentation promises.
-func TestEveryBackend(t *testing.T) {
-	lengths := map[string]int{"plonk": 896, "plonk dev": 896, "groth16 dev": 384, "groth16": 256}
-	modes := map[string]string{"plonk": formats.SetupUniversal, "plonk dev": formats.SetupInsecureDev, "groth16 dev": formats.SetupInsecureDev, "groth16": formats.SetupCeremony}
-	for name, p := range provers(t) {
+	for name, p := range provers {
 		setups := compress.NewSetups(t.TempDir())
 		again := p
 		for round := range 2 {
@@ -154,14 +127,12 @@ func keepAndLoad(t testing.TB, setups *compress.Setups, p *compress.Prover) (*co
 		}
 		return setups.Groth16(ctx, p.System, p.Key.Setup)
 	}
-	powers := realPowers(t, 4)
+	powers := realPowers(t, p.System.LogDomain)
 	if p.Key.Setup.Mode == formats.SetupInsecureDev {
 		var err error
 		if powers, err = srs.Dev(ctx, 3); err != nil { // fewer than are needed: more are made
 			return nil, err
 		}
-	} else {
-		powers = realPowers(t, p.System.LogDomain)
 	}
 	if err := setups.KeepPowers(ctx, powers); err != nil {
 		return nil, err

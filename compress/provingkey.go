@@ -21,7 +21,7 @@ import (
 // follows from the constraint system. The layout is: alpha, beta, delta; beta, delta of G2; the number of wires without a point in A and in B; a byte a wire for A and for B; A, B, Z, K; B of G2;
 // the bases of each commitment, and those times its secret.
 
-// shape is how many points a proving key has.
+// groth16Shape is how many points a proving key has.
 type groth16Shape struct {
 	wires, domain, private int
 	committed              []int
@@ -39,8 +39,6 @@ func (s *System) groth16Shape() groth16Shape {
 	}
 	return g
 }
-
-const pkHead = 3*bn254.SizeOfG1AffineUncompressed + 2*bn254.SizeOfG2AffineUncompressed + 16
 
 func writeGroth16(w io.Writer, pk *groth16.ProvingKey) error {
 	if err := srs.WritePoints(w, []bn254.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}); err != nil {
