@@ -2,7 +2,6 @@ package poseidon2
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -15,24 +14,25 @@ import (
 )
 
 // The methods of this file are the suite's for many inputs at a time, as cpu.Batch asks for them. Multiplications go through fr.Vector, which has kernels for AVX-512
-// with the 52-bit multiply-add and portable code elsewhere; additions are fused into few passes over the lanes. All forms give the same digests.
+// with the 52-bit multiply-add and portable code elsewhere. All forms give the same digests.
 
-// many is the number of inputs in flight: a block of eight lanes of 128 elements, with a temporary, is 36 KiB.
+// many is the number of inputs in flight: a lane is 4 KiB, so that a block and its temporaries stay in the first- and second-level caches.
 const many = 128
 
 // scratch is the state of many permutations: element k of s[i] is lane i of input k.
 type scratch struct {
-	s         [8][many]fr.Element
-	tmp, kept [many]fr.Element
+	s    [8][many]fr.Element
+	tmp  [6][many]fr.Element
+	kept [many]fr.Element
 }
 
 var pool = sync.Pool{New: func() any { return new(scratch) }}
 
-// schedule has the constants of a permutation in the order of its rounds.
+// schedule has the constants of a permutation. Keys are repeated over a lane: additions of vectors are several times faster than a loop over their elements.
 type schedule struct {
 	full, partial int
-	keys          [][]fr.Element
-	diagonal      []fr.Element // of the internal matrix, minus one; nil for two lanes
+	keys          [][]fr.Vector // by round; one for lane 0 in partial rounds
+	diagonal      []fr.Element  // of the internal matrix, minus one; nil for two lanes
 }
 
 var schedules = sync.OnceValue(func() *[9]schedule {
@@ -40,10 +40,17 @@ var schedules = sync.OnceValue(func() *[9]schedule {
 	for _, width := range []int{2, 4, 8} {
 		full, partial := Rounds(width)
 		p := library.NewParameters(width, full, partial)
-		s[width] = schedule{full, partial, slices.Clone(p.RoundKeys), p.DiagM1}
-		for i := full / 2; i < full/2+partial; i++ {
-			s[width].keys[i] = p.RoundKeys[i][:1] // the rest, where it is given, is zero
+		keys := make([][]fr.Vector, full+partial)
+		for round := range keys {
+			n := width
+			if round >= full/2 && round < full/2+partial {
+				n = 1 // other keys, where they are given, are zero
+			}
+			for lane := range n {
+				keys[round] = append(keys[round], slices.Repeat(fr.Vector{p.RoundKeys[round][lane]}, many))
+			}
 		}
+		s[width] = schedule{full, partial, keys, p.DiagM1}
 	}
 	return &s
 })
@@ -52,134 +59,96 @@ var schedules = sync.OnceValue(func() *[9]schedule {
 func (x *scratch) permute(width, n int) {
 	p := &schedules()[width]
 	half := p.full / 2
-	x.external(width, n, p.keys[0])
-	for round := range p.full + p.partial {
-		var next []fr.Element // keys of the next round, which the matrix adds
-		if round+1 < len(p.keys) {
-			next = p.keys[round+1]
+	x.external(width, n)
+	for round, keys := range p.keys {
+		for i, k := range keys {
+			sum(x.s[i][:n], x.s[i][:n], k[:n])
 		}
 		if round < half || round >= half+p.partial {
 			for i := range width {
 				x.sbox(i, n)
 			}
-			x.external(width, n, next)
-			continue
-		}
-		x.sbox(0, n)
-		if width == 2 {
-			x.internalTwo(n, next)
+			x.external(width, n)
 		} else {
-			x.internal(width, n, p.diagonal, next)
+			x.sbox(0, n)
+			x.internal(width, n, p.diagonal)
 		}
 	}
 }
 
+// sum sets out to a + b.
+func sum(out, a, b fr.Vector) { out.Add(a, b) }
+
 // sbox raises a lane to the fifth power.
 func (x *scratch) sbox(lane, n int) {
-	v, t := fr.Vector(x.s[lane][:n]), fr.Vector(x.tmp[:n])
+	v, t := fr.Vector(x.s[lane][:n]), fr.Vector(x.tmp[0][:n])
 	t.Mul(v, v)
 	t.Mul(t, t)
 	v.Mul(v, t)
 }
 
-// external multiplies by the matrix of full rounds and adds keys: one a lane, one for lane 0, or none.
-func (x *scratch) external(width, n int, keys []fr.Element) {
-	var k [8]fr.Element
-	copy(k[:], keys)
-	switch width {
-	case 2:
+// external multiplies by the matrix of full rounds: ((2, 1), (1, 2)), M4, or ((2 M4, M4), (M4, 2 M4)).
+func (x *scratch) external(width, n int) {
+	t := x.tmp[0][:n]
+	if width == 2 {
 		a, b := x.s[0][:n], x.s[1][:n]
-		for i := range a {
-			sum := add(&a[i], &b[i])
-			u, v := add(&a[i], &sum), add(&b[i], &sum)
-			a[i], b[i] = add(&u, &k[0]), add(&v, &k[1])
-		}
-	case 4:
-		a, b, c, d := x.s[0][:n], x.s[1][:n], x.s[2][:n], x.s[3][:n]
-		for i := range a {
-			u := four(&a[i], &b[i], &c[i], &d[i])
-			a[i], b[i], c[i], d[i] = add(&u[0], &k[0]), add(&u[1], &k[1]), add(&u[2], &k[2]), add(&u[3], &k[3])
-		}
-	case 8:
-		for i := range n {
-			u := four(&x.s[0][i], &x.s[1][i], &x.s[2][i], &x.s[3][i])
-			v := four(&x.s[4][i], &x.s[5][i], &x.s[6][i], &x.s[7][i])
-			for l := range u {
-				sum := add(&u[l], &v[l])
-				p, q := add(&u[l], &sum), add(&v[l], &sum)
-				x.s[l][i], x.s[4+l][i] = add(&p, &k[l]), add(&q, &k[4+l])
-			}
-		}
+		sum(t, a, b)
+		sum(a, a, t)
+		sum(b, b, t)
+		return
+	}
+	x.four(0, n)
+	if width == 4 {
+		return
+	}
+	x.four(4, n)
+	for l := range 4 {
+		a, b := x.s[l][:n], x.s[4+l][:n]
+		sum(t, a, b)
+		sum(a, a, t)
+		sum(b, b, t)
 	}
 }
 
-// four multiplies by the matrix M4 of the Poseidon2 paper, section 5.1: rows (5 7 1 3), (4 6 1 1), (1 3 5 7), (1 1 4 6).
-func four(a, b, c, d *fr.Element) (out [4]fr.Element) {
-	t0, t1 := add(a, b), add(c, d)
-	t2, t3 := add(b, b), add(d, d)
-	t2, t3 = add(&t2, &t1), add(&t3, &t0)
-	t4, t5 := add(&t1, &t1), add(&t0, &t0)
-	t4, t5 = add(&t4, &t4), add(&t5, &t5)
-	t4, t5 = add(&t4, &t3), add(&t5, &t2)
-	return [4]fr.Element{add(&t3, &t5), t5, add(&t2, &t4), t4}
+// four multiplies the lanes from first on by the matrix M4 of the Poseidon2 paper, section 5.1: rows (5 7 1 3), (4 6 1 1), (1 3 5 7), (1 1 4 6).
+func (x *scratch) four(first, n int) {
+	a, b, c, d := x.s[first][:n], x.s[first+1][:n], x.s[first+2][:n], x.s[first+3][:n]
+	t0, t1, t2, t3, t4, t5 := x.tmp[0][:n], x.tmp[1][:n], x.tmp[2][:n], x.tmp[3][:n], x.tmp[4][:n], x.tmp[5][:n]
+	sum(t0, a, b)
+	sum(t1, c, d)
+	sum(t2, b, b)
+	sum(t2, t2, t1) // 2b + c + d
+	sum(t3, d, d)
+	sum(t3, t3, t0) // a + b + 2d
+	sum(t4, t1, t1)
+	sum(t4, t4, t4)
+	sum(d, t4, t3) // a + b + 4c + 6d
+	sum(t5, t0, t0)
+	sum(t5, t5, t5)
+	sum(b, t5, t2) // 4a + 6b + c + d
+	sum(a, t3, b)
+	sum(c, t2, d)
 }
 
-// internalTwo multiplies two lanes by ((2, 1), (1, 3)) and adds keys.
-func (x *scratch) internalTwo(n int, keys []fr.Element) {
-	var k [2]fr.Element
-	copy(k[:], keys)
-	last := len(keys) > 1 // the first full round after the partial ones has a key a lane
-	a, b := x.s[0][:n], x.s[1][:n]
-	for i := range a {
-		sum := add(&a[i], &b[i])
-		u, v := add(&a[i], &sum), add(&b[i], &b[i])
-		a[i], b[i] = add(&u, &k[0]), add(&v, &sum)
-		if last {
-			b[i] = add(&b[i], &k[1])
-		}
+// internal multiplies by the matrix of partial rounds: ((2, 1), (1, 3)), or ones plus a diagonal.
+func (x *scratch) internal(width, n int, diagonal []fr.Element) {
+	t := x.tmp[0][:n]
+	sum(t, x.s[0][:n], x.s[1][:n])
+	if width == 2 {
+		a, b := x.s[0][:n], x.s[1][:n]
+		sum(a, a, t)
+		sum(b, b, b)
+		sum(b, b, t)
+		return
 	}
-}
-
-// internal multiplies by the matrix of ones plus a diagonal and adds keys.
-func (x *scratch) internal(width, n int, diagonal, keys []fr.Element) {
-	sum := x.tmp[:n]
-	for i := range sum {
-		t := add(&x.s[0][i], &x.s[1][i])
-		for l := 2; l < width; l++ {
-			t = add(&t, &x.s[l][i])
-		}
-		sum[i] = t
+	for l := 2; l < width; l++ {
+		sum(t, t, x.s[l][:n])
 	}
 	for l := range width {
 		v := fr.Vector(x.s[l][:n])
 		v.ScalarMul(v, &diagonal[l])
-		if l < len(keys) {
-			for i := range v {
-				t := add(&v[i], &sum[i])
-				v[i] = add(&t, &keys[l])
-			}
-		} else {
-			for i := range v {
-				v[i] = add(&v[i], &sum[i])
-			}
-		}
+		sum(v, v, t)
 	}
-}
-
-// add is x + y mod r without a branch, whose outcome would be random.
-func add(x, y *fr.Element) fr.Element {
-	var z, w fr.Element
-	var c, b uint64
-	z[0], c = bits.Add64(x[0], y[0], 0)
-	z[1], c = bits.Add64(x[1], y[1], c)
-	z[2], c = bits.Add64(x[2], y[2], c)
-	z[3], _ = bits.Add64(x[3], y[3], c)
-	w[0], b = bits.Sub64(z[0], modulus[0], 0)
-	w[1], b = bits.Sub64(z[1], modulus[1], b)
-	w[2], b = bits.Sub64(z[2], modulus[2], b)
-	w[3], b = bits.Sub64(z[3], modulus[3], b)
-	m := -b // all ones when the sum is below r
-	return fr.Element{w[0] ^ (w[0]^z[0])&m, w[1] ^ (w[1]^z[1])&m, w[2] ^ (w[2]^z[2])&m, w[3] ^ (w[3]^z[3])&m}
 }
 
 // compress permutes blocks and adds, in one lane, the block to the result.
@@ -187,9 +156,7 @@ func (x *scratch) compress(width, n, lane int) {
 	v, kept := x.s[lane][:n], x.kept[:n]
 	copy(kept, v)
 	x.permute(width, n)
-	for i := range v {
-		v[i] = add(&v[i], &kept[i])
-	}
+	sum(v, v, kept)
 }
 
 // scale multiplies the first n inputs of a lane by c: to or from Montgomery form.
