@@ -10,17 +10,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/formats/claims"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems/keys"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/security"
 )
 
 // A circuit or profile that changes changes keys, which must be deliberate: go generate ./systems.
 func TestKeysAreThoseOfTheSystems(t *testing.T) {
-	made, err := Keys(context.Background(), cpu.Backend{})
+	made, err := Keys(context.Background(), cpu.Backend{}, hash.Blake3{}, poseidon2.Suite{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestKeysAreFound(t *testing.T) {
 		if !ok || k != want {
 			t.Fatalf("%v is not found", want)
 		}
-		key, err := verifier.ParseKey(data)
+		key, err := verifier.ParseKey(data, hash.Blake3{}, poseidon2.Suite{})
 		if err != nil {
 			t.Fatal(err)
 		}
