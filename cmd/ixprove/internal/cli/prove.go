@@ -195,6 +195,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, usageError("--shards", e.What, e.Expected, e.Got, e.Next)
 		}
 	}
+	if *p.hashTime <= 0 {
+		return nil, usageError("--max-hash-time", "the time is out of range", "more than 0s, such as 30m", p.hashTime.String(), "")
+	}
 	if *p.threads < 0 {
 		return nil, usageError("--threads", "the number is negative", "0 or more", fmt.Sprint(*p.threads), "")
 	}
