@@ -15,7 +15,7 @@ export interface LoadOptions {
   wasm?: Source | Promise<Source>;
 }
 
-/** Loads and compiles the module. Rejects when it cannot be had or is not the one of this package. */
+/** Loads and compiles the module and starts an instance. Rejects when it cannot be had or is not the one of this package. */
 export declare function load(options?: LoadOptions): Promise<Verifier>;
 
 export interface Verifier {
