@@ -469,7 +469,7 @@ type rigged struct {
 
 func rig(words map[int][]uint64) rigged { return rigged{states: new([]hash.Digest), words: words} }
 
-func (r rigged) Squeeze(state *hash.Digest, block uint64) [4]uint64 {
+func (r rigged) Squeeze(state *hash.Digest, block uint64) ([4]uint64, int) {
 	n := 0
 	for n < len(*r.states) && (*r.states)[n] != *state {
 		n++
@@ -477,11 +477,11 @@ func (r rigged) Squeeze(state *hash.Digest, block uint64) [4]uint64 {
 	if n == len(*r.states) {
 		*r.states = append(*r.states, *state)
 	}
-	out := r.Blake3.Squeeze(state, block)
+	out, count := r.Blake3.Squeeze(state, block)
 	if words, ok := r.words[n]; ok && 4*int(block) < len(words) {
 		copy(out[:], words[4*block:])
 	}
-	return out
+	return out, count
 }
 
 // The order of the challenges: pins, lookups, then of each shard delta, zeta, lambda, a beta a layer, and the queries.

@@ -199,9 +199,8 @@ type rigged struct {
 	words []uint64
 }
 
-func (r rigged) Squeeze(_ *hash.Digest, block uint64) (out [4]uint64) {
-	copy(out[:], r.words[4*block:])
-	return out
+func (r rigged) Squeeze(_ *hash.Digest, block uint64) (out [4]uint64, n int) {
+	return out, copy(out[:], r.words[4*block:])
 }
 
 // TestWordsFromThePrimeUpAreSkipped feeds words on both sides of p to elements, and leaves them to Word.
