@@ -96,6 +96,28 @@ func (c *Chip) Bits(v frontend.Variable, n int) []frontend.Variable {
 	return bits(c.api, v, n)
 }
 
+// LowBits are the n lowest bits of a word, the lowest first.
+func (c *Chip) LowBits(a Element, n int) []frontend.Variable {
+	if n == 0 {
+		return nil
+	}
+	low := hinted(c.api, "digits of a power of two", n, 1, a.v)
+	rest := a.v
+	for i, b := range low {
+		c.api.AssertIsBoolean(b)
+		rest = c.api.Sub(rest, c.api.Mul(b, powerOfTwo(i)))
+	}
+	// The rest is a multiple of 2^n, and so small that no other bits can do.
+	high := c.api.Mul(rest, new(big.Int).ModInverse(powerOfTwo(n), c.api.Compiler().Field()))
+	c.ranges.check(high, c.ranges.round(max(64-n, 1)))
+	return low
+}
+
+// AssertLowBitsZero demands that the n lowest bits of a word are zero.
+func (c *Chip) AssertLowBitsZero(a Element, n int) {
+	c.ranges.check(c.api.Mul(a.v, new(big.Int).ModInverse(powerOfTwo(n), c.api.Compiler().Field())), c.ranges.round(max(64-n, 1)))
+}
+
 // constant returns the value of an element that is known when the circuit is generated.
 func (a Element) constant() (*big.Int, bool) { return a.lo, a.lo.Cmp(a.hi) == 0 }
 

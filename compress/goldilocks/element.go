@@ -58,10 +58,10 @@ func (c *Chip) Scale(a Element, k *big.Int) Element {
 }
 
 // ScaleConstant is k a for k in F, by that of k and k - p which is smaller.
-func (c *Chip) ScaleConstant(a Element, k field.Element) Element { return c.Scale(a, centred(k)) }
+func (c *Chip) ScaleConstant(a Element, k field.Element) Element { return c.Scale(a, Centred(k)) }
 
-// centred is the representative of k of the least absolute value.
-func centred(k field.Element) *big.Int {
+// Centred is the representative of k of the least absolute value.
+func Centred(k field.Element) *big.Int {
 	v := new(big.Int).SetUint64(uint64(k))
 	if uint64(k) > field.Modulus/2 {
 		v.Sub(v, modulus)
@@ -122,6 +122,41 @@ func (c *Chip) Select(bit frontend.Variable, a, b Element) Element {
 		out.hi = b.hi
 	}
 	out.v = c.api.Select(bit, a.v, b.v)
+	return out
+}
+
+// Table is the entry of a table of 2^len(bits) integers, of absolute value below 2^64, that bits choose, lowest first: a polynomial in the bits.
+func (c *Chip) Table(bits []frontend.Variable, entries []*big.Int) Element {
+	// Subtracting each entry from those with one bit more, bit after bit, gives the coefficients of the products of bits.
+	coefficients := make([]*big.Int, len(entries))
+	out := Element{lo: entries[0], hi: entries[0]}
+	for i, e := range entries {
+		coefficients[i] = new(big.Int).Set(e)
+		if e.Cmp(out.lo) < 0 {
+			out.lo = e
+		}
+		if e.Cmp(out.hi) > 0 {
+			out.hi = e
+		}
+	}
+	monomials := []frontend.Variable{1}
+	for b, bit := range bits {
+		for i := range coefficients {
+			if i>>b&1 == 1 {
+				coefficients[i].Sub(coefficients[i], coefficients[i^1<<b])
+			}
+		}
+		for _, m := range monomials[:1<<b] {
+			monomials = append(monomials, c.api.Mul(m, bit))
+		}
+	}
+	terms := []frontend.Variable{0}
+	for i, m := range monomials {
+		if coefficients[i].Sign() != 0 {
+			terms = append(terms, c.api.Mul(m, coefficients[i]))
+		}
+	}
+	out.v = c.api.Add(0, terms[0], terms[1:]...)
 	return out
 }
 

@@ -114,6 +114,18 @@ func (c *Chip) DotExt(a, b []Ext) Ext {
 	return r
 }
 
+// DotBase is Σ a_i s_i for s_i in F, for slices of one length, at least one.
+func (c *Chip) DotBase(a []Ext, s []Element) (out Ext) {
+	column := make([]Element, len(a))
+	for k := range out {
+		for i := range a {
+			column[i] = a[i][k]
+		}
+		out[k] = c.Dot(column, s)
+	}
+	return out
+}
+
 func isZero(a Element) bool {
 	x, ok := a.constant()
 	return ok && x.Sign() == 0
