@@ -9,7 +9,6 @@ import (
 	"github.com/consensys/gnark/frontend"
 
 	"github.com/ixprove/ixprove/compress/goldilocks"
-	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/merkle"
@@ -88,8 +87,8 @@ func (s *shape) trees() []*merkle.Tree {
 	for i := range s.Trees {
 		out = append(out, s.Trees[i].Tree)
 	}
-	for i, step := range s.Schedule.Steps {
-		out = append(out, merkle.NewTree(poseidon2.Suite{}, []merkle.Matrix{{LogRows: s.Schedule.LogSize(i) - step, Width: 3 << step}}))
+	for i := range s.Schedule.Steps {
+		out = append(out, s.Schedule.Tree(s.key.Suite, i))
 	}
 	return out
 }
@@ -139,4 +138,13 @@ func (c *rootCircuit) Define(api frontend.API) error {
 	}
 	v.check(c)
 	return nil
+}
+
+// tables are those that the circuit is for.
+func (s *shape) tables() []formats.Table {
+	var out []formats.Table
+	for i := range s.Tables {
+		out = append(out, formats.Table{Circuit: uint32(s.Tables[i].Index), LogHeight: uint8(s.Tables[i].LogHeight)})
+	}
+	return out
 }

@@ -3,7 +3,6 @@ package circuit
 import (
 	"github.com/consensys/gnark/frontend"
 
-	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
@@ -65,6 +64,3 @@ func (h hasher) open(t *merkle.Tree, c crown, bits []frontend.Variable, rows [][
 	}
 	h.api.AssertIsEqual(digest, at[0])
 }
-
-// known is the digests of a tree that a multiproof determines, by level and index: logRows for the leaves, 0 for the root.
-type known []map[uint32]formats.Digest
