@@ -74,12 +74,12 @@ func checkSuite(k *Key, raw *formats.Key, suites []hash.Suite) error {
 	if len(suites) == 0 {
 		suites = []hash.Suite{hash.Blake3{}}
 	}
+	if s, ok := hash.Named(raw.Suite, suites); ok {
+		k.Suite = s
+		return nil
+	}
 	names := ""
 	for _, s := range suites {
-		if s.Name() == raw.Suite {
-			k.Suite = s
-			return nil
-		}
 		names += " " + s.Name()
 	}
 	return &Error{Class: formats.Incompatible, Check: "K-3", Place: "suite", What: "the key's hash suite is not one of this verifier's",

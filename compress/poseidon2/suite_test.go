@@ -2,6 +2,7 @@ package poseidon2
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -278,7 +279,7 @@ func TestKindsOfBlocksDoNotMeet(t *testing.T) {
 		seen[text] = name
 	}
 	for _, d := range []Domain{DomainAbsorb, DomainSqueeze, DomainFork, DomainGrind, DomainShape} {
-		if tag := d.Tag(1<<32 - 1); tag == 0 || tag >= LeafTag {
+		if tag := d.Tag(math.MaxInt32); tag == 0 || tag >= LeafTag {
 			t.Errorf("the tag %x of domain %d is that of a leaf or of no block", tag, d)
 		}
 	}

@@ -42,6 +42,16 @@ type Suite interface {
 	Canonical(digests []byte) bool
 }
 
+// Named returns the suite of that name among suites, and false if there is none.
+func Named(name string, suites []Suite) (Suite, bool) {
+	for _, s := range suites {
+		if s.Name() == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
 // The keys of BLAKE3's keyed mode, one a purpose: ASCII, zero-padded.
 var (
 	keyShape   = label("ixprove/1 leaf shape")
