@@ -11,12 +11,10 @@ import (
 	"github.com/consensys/gnark/frontend/cs/r1cs"
 	"github.com/consensys/gnark/frontend/cs/scs"
 
-	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems/fibonacci"
 	"github.com/ixprove/ixprove/verifier/air"
-	"github.com/ixprove/ixprove/verifier/security"
 )
 
 // sample is an honest root proof.
@@ -28,14 +26,7 @@ type sample struct {
 
 func prove(t testing.TB, system *air.System, profile string, w *prover.Witness) *sample {
 	t.Helper()
-	p, ok := security.ProfileByName(profile)
-	if !ok {
-		t.Fatal("no profile", profile)
-	}
-	pk, err := prover.Keygen(context.Background(), system, poseidon2.Suite{}, p, cpu.Backend{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pk := keygen(t, system, profile)
 	r, err := prover.Prove(context.Background(), pk, w, prover.Options{Backend: cpu.Backend{}})
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +34,9 @@ func prove(t testing.TB, system *air.System, profile string, w *prover.Witness) 
 	return &sample{pk, w, r.Proof}
 }
 
-func compile(t testing.TB, builder frontend.NewBuilder, c frontend.Circuit) constraint.ConstraintSystem {
+func compile(t testing.TB, builder frontend.NewBuilder, c frontend.Circuit, o ...frontend.CompileOption) constraint.ConstraintSystem {
 	t.Helper()
-	ccs, err := frontend.Compile(ecc.BN254.ScalarField(), builder, c)
+	ccs, err := frontend.Compile(ecc.BN254.ScalarField(), builder, c, o...)
 	if err != nil {
 		t.Fatal(err)
 	}
