@@ -10,7 +10,6 @@ import (
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 	"github.com/ixprove/ixprove/verifier/security"
-	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // Policy is what the caller demands of a proof, beyond its key. The zero value is the default.
@@ -56,23 +55,11 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 		return nil, err
 	}
 
-	// The part of the transcript that the shards share.
-	tr := transcript.New(key.Suite)
-	roots := make([]formats.Digest, len(p.Shards))
-	for i := range p.Shards {
-		roots[i] = p.Shards[i].Main
-	}
-	AbsorbStatement(tr, key, p.Claims, shapes, roots) // T-1 to T-3
-	pin := tr.Challenge(transcript.TagPinPoint)       // T-4
-	pinPoint, pinFold := pin.Ext(), pin.Ext()
-	if pinPoint.InBase() {
+	batch := DrawBatch(key, p, shapes)
+	if batch.PinPoint.InBase() {
 		return nil, rejected("P-26", "batch", "the pinning point lies in the base field")
 	}
-	for i := range p.Shards {
-		tr.AbsorbElements(transcript.TagPins, p.Shards[i].Pins) // T-5
-	}
-	lookup := tr.Challenge(transcript.TagLookup) // T-6
-	ch := logup.NewChallenges(lookup.Ext(), lookup.Ext(), key.messageSize)
+	ch := logup.NewChallenges(batch.Alpha, batch.Gamma, key.messageSize)
 
 	// The lookups of all shards and the claims balance.
 	total, ok := ClaimSum(key, p.Claims, ch)
@@ -90,8 +77,8 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 	}
 
 	for i := range p.Shards {
-		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: pinPoint, pinFold: pinFold}
-		if err := v.verify(tr.Fork(uint64(i))); err != nil {
+		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: batch.PinPoint, pinFold: batch.PinFold}
+		if err := v.verify(batch.DrawShard(key, i, shapes[i], &p.Shards[i])); err != nil {
 			err.Place = "shard " + strconv.Itoa(i) + ", " + err.Place
 			return nil, err
 		}
@@ -208,43 +195,29 @@ type tableOpenings struct {
 	sum        field.Ext
 }
 
-func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
+func (v *shardVerifier) verify(c *ShardChallenges) *Error {
 	p := v.proof
-	if len(p.Aux) > 0 { // T-7
-		tr.Absorb(transcript.TagAux, transcript.AppendElements(transcript.AppendDigest(nil, p.Aux[0]), p.Sums))
-	}
-	delta := tr.Challenge(transcript.TagFold).Ext()       // T-8
-	tr.AbsorbDigest(transcript.TagQuotient, p.Quotient)   // T-9
-	v.zeta = tr.Challenge(transcript.TagZeta).Ext()       // T-10
-	tr.AbsorbElements(transcript.TagOpenings, p.Openings) // T-11
-	lambda := tr.Challenge(transcript.TagBatch).Ext()     // T-12
+	v.zeta = c.Zeta
 	if v.zeta.InBase() {
 		return rejected("P-26", "zeta", "the evaluation point lies in the base field")
 	}
 	v.readOpenings()
 	for i := range v.Tables {
-		if !v.constraintsHold(i, delta) {
+		if !v.constraintsHold(i, c.Delta) {
 			return rejected("P-27", "table "+strconv.Itoa(i), "the constraints do not hold at the evaluation point")
 		}
 	}
 
-	f := fri.Proof{Roots: p.LayerRoot, Layers: p.Layers}
-	for _, root := range p.LayerRoot {
-		tr.AbsorbDigest(transcript.TagLayer, root)                        // T-13
-		f.Betas = append(f.Betas, tr.Challenge(transcript.TagBeta).Ext()) // T-14
-	}
-	tr.AbsorbElements(transcript.TagFinal, p.Final) // T-15
+	f := fri.Proof{Roots: p.LayerRoot, Betas: c.Betas, Layers: p.Layers}
 	for k := range p.Final.Len() / 3 {
 		f.Final = append(f.Final, extAt(p.Final, k))
 	}
-	state := tr.GrindState() // T-16
 	bits := v.key.Profile.GrindingBits
-	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&state, p.Nonce)<<(64-bits) != 0 {
+	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&c.Grind, p.Nonce)<<(64-bits) != 0 {
 		return rejected("P-28", "nonce", "the nonce does not meet the proof of work")
 	}
-	tr.Absorb(transcript.TagNonce, []uint64{p.Nonce}) // T-17
 	logTop := v.Schedule.LogSize(0)
-	indices := DrawQueries(tr, v.key.Profile.Queries, logTop) // T-18
+	indices := SortDistinct(c.Queries)
 
 	opened := make([]*merkle.Opened, len(v.Trees))
 	for i := range v.Trees {
@@ -262,7 +235,7 @@ func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
 		}
 		opened[i] = o
 	}
-	return fri.Verify(v.key.Suite, &v.Schedule, indices, v.codewords(indices, opened, lambda), &f) // P-32 to P-35
+	return fri.Verify(v.key.Suite, &v.Schedule, indices, v.codewords(indices, opened, c.Lambda), &f) // P-32 to P-35
 }
 
 func (v *shardVerifier) root(t *Tree) *formats.Digest {
@@ -275,22 +248,6 @@ func (v *shardVerifier) root(t *Tree) *formats.Digest {
 		return &v.proof.Aux[0]
 	}
 	return &v.proof.Quotient
-}
-
-// DrawQueries performs T-18: the sorted, distinct query indices below 2^logTop.
-func DrawQueries(tr *transcript.Transcript, queries, logTop int) []uint32 {
-	c := tr.Challenge(transcript.TagQueries)
-	indices := make([]uint32, queries)
-	for i := range indices {
-		indices[i] = uint32(c.Word() & (1<<logTop - 1))
-	}
-	// Insertion sort: a few hundred numbers, and no dependency.
-	for i := range indices {
-		for k := i; k > 0 && indices[k-1] > indices[k]; k-- {
-			indices[k-1], indices[k] = indices[k], indices[k-1]
-		}
-	}
-	return merkle.Distinct(indices, 0)
 }
 
 func (v *shardVerifier) readOpenings() {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/security"
@@ -81,6 +82,13 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 		e.Expected = "1 to " + strconv.Itoa(formats.MaxClaims)
 		return nil, e
 	}
+	if key.Suite.Name() != poseidon2.Name {
+		return nil, &formats.Error{Class: formats.Incompatible, Check: "K-3", Place: "suite", What: "a circuit needs a key of another hash suite", Expected: poseidon2.Name, Got: key.Suite.Name(),
+			Next: "make the key and the proof with profile root"}
+	}
+	if err := checkEntries(key); err != nil {
+		return nil, err
+	}
 	checked, err := verifier.CheckTables(key, 0, tables)
 	if err != nil {
 		return nil, err
@@ -93,17 +101,39 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 	if err := verifier.CheckWork(shapes); err != nil {
 		return nil, err
 	}
-	bits := security.Level(security.Terms(key.Profile, verifier.Security(shapes, claims), security.Johnson))
-	switch {
-	case strings.HasSuffix(key.Profile.Name, "dev"):
+	terms := security.Terms(key.Profile, verifier.Security(shapes, claims), security.Johnson)
+	if strings.HasSuffix(key.Profile.Name, "dev") {
 		s.label = labelInsecure
-	case bits < verifier.DefaultMinBits:
-		e := rejected("P-17", "shape", "the proof's parameters prove too little").Mismatch(verifier.DefaultMinBits, uint64(bits))
-		e.Expected += " proven bits"
-		e.Next = "prove fewer rows in one root"
-		return nil, e
+		return s, nil
+	}
+	for _, c := range []struct {
+		what        string
+		least, bits int
+	}{
+		{"the proof's parameters prove too little", verifier.DefaultMinBits, security.Level(terms)},
+		{"the digests collide for less work", verifier.DefaultMinDigestBits, security.DigestLevel(terms)},
+	} {
+		if c.bits < c.least {
+			e := rejected("P-17", "shape", c.what).Mismatch(uint64(c.least), uint64(c.bits))
+			e.Expected += " bits"
+			e.Next = "prove fewer rows in one root"
+			return nil, e
+		}
 	}
 	return s, nil
+}
+
+// checkEntries refuses keys whose entries have different numbers of elements: the words of T-2 would have no fixed places.
+func checkEntries(key *verifier.Key) error {
+	for i := range key.Entries {
+		args, results := verifier.EntryElements(&key.Entries[i])
+		first, more := verifier.EntryElements(&key.Entries[0])
+		if args+results != first+more {
+			return (&formats.Error{Class: formats.Invalid, Place: "entry " + formats.Quote(key.Entries[i].Name), What: "a circuit needs entries of one number of elements",
+				Next: "pad the entries' arguments or results to one length"}).Mismatch(uint64(first+more), uint64(args+results))
+		}
+	}
+	return nil
 }
 
 // protocolID binds what the circuit checks: SHA-256 of the name, version, key digest, suite, profile, security label, tables and number of claims, with the highest three bits
