@@ -3,7 +3,6 @@ package srs
 import (
 	"context"
 	"crypto/rand"
-	"math/big"
 	"strconv"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -123,84 +122,4 @@ func toLagrange(ctx context.Context, powers []bn254.G1Affine) ([]bn254.G1Affine,
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// Dev makes the powers of a tau that everybody knows, for domains of up to 2^logSize: the same on every machine, so that keys made from it are too. Whoever reads this can forge proofs
-// under it. Errors are that of ctx, and of class Limit for a size beyond MaxLogSize.
-func Dev(ctx context.Context, logSize int) (*SRS, error) {
-	if logSize < 1 || logSize > MaxLogSize {
-		return nil, (&formats.Error{Class: formats.Limit, Place: "powers of tau", What: "there is no domain of this size"}).Mismatch(MaxLogSize, uint64(max(logSize, 0)))
-	}
-	tau := devTau()
-	scalars := make([]fr.Element, 1<<logSize+Extra)
-	scalars[0].SetOne()
-	for i := 1; i < len(scalars); i++ {
-		scalars[i].Mul(&scalars[i-1], &tau)
-	}
-	_, _, g1, g2 := bn254.Generators()
-	s := &SRS{}
-	var err error
-	if s.G1, err = multiples(ctx, &g1, scalars); err != nil {
-		return nil, err
-	}
-	s.Tau.ScalarMultiplication(&g2, tau.BigInt(new(big.Int)))
-	s.Setup = formats.Setup{Mode: formats.SetupInsecureDev, Source: Digest(&s.G1[1], &s.Tau), Name: DevName}
-	s.Prepared, s.lagrange = true, devLagrange
-	return s, nil
-}
-
-// DevName is the name of the development setup.
-const DevName = "the tau that everybody knows"
-
-func devTau() (tau fr.Element) {
-	h, err := fr.Hash([]byte("tau"), []byte("ixprove/1 insecure dev setup"), 1)
-	if err != nil {
-		panic(err) // impossible: the domain is short
-	}
-	return h[0]
-}
-
-// devLagrange computes L_i(tau) = w^i (tau^n - 1) / (n (tau - w^i)) and multiplies the generator.
-func devLagrange(ctx context.Context, logSize int) ([]bn254.G1Affine, error) {
-	n := uint64(1) << logSize
-	w, err := fr.Generator(n)
-	if err != nil {
-		return nil, err
-	}
-	tau := devTau()
-	powers, scalars := make([]fr.Element, n), make([]fr.Element, n)
-	powers[0].SetOne()
-	for i := range powers {
-		if i > 0 {
-			powers[i].Mul(&powers[i-1], &w)
-		}
-		scalars[i].Sub(&tau, &powers[i])
-	}
-	scalars = fr.BatchInvert(scalars)
-	var scale, one fr.Element
-	one.SetOne()
-	scale.Exp(tau, new(big.Int).SetUint64(n)).Sub(&scale, &one)
-	var size fr.Element
-	size.SetUint64(n).Inverse(&size)
-	scale.Mul(&scale, &size)
-	for i := range scalars {
-		scalars[i].Mul(&scalars[i], &powers[i]).Mul(&scalars[i], &scale)
-	}
-	_, _, g1, _ := bn254.Generators()
-	return multiples(ctx, &g1, scalars)
-}
-
-// multiples multiplies a point in portions, so that it can be stopped.
-func multiples(ctx context.Context, p *bn254.G1Affine, scalars []fr.Element) ([]bn254.G1Affine, error) {
-	const portion = 1 << 17
-	out := make([]bn254.G1Affine, 0, len(scalars))
-	for len(scalars) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		n := min(portion, len(scalars))
-		out = append(out, bn254.BatchScalarMultiplicationG1(p, scalars[:n])...)
-		scalars = scalars[n:]
-	}
-	return out, nil
 }
