@@ -69,8 +69,8 @@ func Decode(key *verifier.Key, proof []byte) (*Program, []formats.Claim, error) 
 // Protocol identifies what the circuit checks: the protocol id of its statements.
 func (p *Program) Protocol() formats.Digest { return p.statement.Protocol }
 
-// template is the key of compressed proofs without what belongs to the SNARK.
-func (p *Program) template(backend string) formats.RootKey {
+// Template is the key of compressed proofs of the program without what belongs to the SNARK: Circuit, Setup and Key.
+func (p *Program) Template(backend string) formats.RootKey {
 	return formats.RootKey{Backend: backend, Curve: formats.CurveBN254, Protocol: p.statement.Protocol, Program: p.statement.Program, Tables: p.Tables, Claims: uint32(p.Claims),
 		Bits: uint8(min(max(p.bits, 0), 255)), Entries: p.Key.Entries}
 }
@@ -94,7 +94,7 @@ func (p *Program) Compile(ctx context.Context, backend string, commitments bool)
 	if err != nil {
 		return nil, err
 	}
-	return CompileCircuit(ctx, c, p.template(backend), commitments)
+	return CompileCircuit(ctx, c, p.Template(backend), commitments)
 }
 
 // builders make the constraint systems of gnark's backends.

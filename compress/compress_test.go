@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/compress"
-	"github.com/ixprove/ixprove/compress/internal/toy"
+	"github.com/ixprove/ixprove/internal/toy"
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/compress/srs"
 	"github.com/ixprove/ixprove/formats"

@@ -14,7 +14,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bn254/fp"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
 
-	"github.com/ixprove/ixprove/compress/internal/toy"
+	"github.com/ixprove/ixprove/internal/toy"
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/formats/encode"

@@ -18,7 +18,7 @@ import (
 
 	"github.com/ixprove/ixprove/compress"
 	"github.com/ixprove/ixprove/compress/circuit"
-	"github.com/ixprove/ixprove/compress/internal/toy"
+	"github.com/ixprove/ixprove/internal/toy"
 	"github.com/ixprove/ixprove/compress/solidity"
 	"github.com/ixprove/ixprove/formats"
 )

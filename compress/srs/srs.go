@@ -87,7 +87,7 @@ func Digest(g1 *bn254.G1Affine, g2 *bn254.G2Affine) formats.Digest {
 }
 
 // Read reads the powers for domains of up to 2^logSize from a file of any known format, all that there are if those are fewer, and checks them. companion opens the file beside a
-// flat g1.dat that has [tau]2; it may be nil. Memory is bounded by the file's size. Errors are *formats.Error of class Malformed or Invalid, or that of ctx.
+// flat g1.dat that has [tau]2; it may be nil. f is read again for Lagrange points. Memory is bounded by the file's size. Errors are *formats.Error of class Malformed or Invalid, or that of ctx.
 func Read(ctx context.Context, f Source, logSize int, companion func() ([]byte, error)) (*SRS, error) {
 	if logSize < 1 || logSize > MaxLogSize {
 		return nil, (&formats.Error{Class: formats.Limit, Place: "powers of tau", What: "there is no domain of this size"}).Mismatch(MaxLogSize, uint64(max(logSize, 0)))

@@ -38,6 +38,8 @@ type tool struct {
 	operand string // empty if not given
 	disk    disk
 	cards   cards
+
+	circuits circuits
 }
 
 var verbs = []verb{
@@ -59,7 +61,7 @@ var verbs = []verb{
 // Run runs a command line and returns its exit code. Results go to stdout, progress and errors to stderr; with --json an error is also an object on stdout.
 // A cancelled ctx ends the work with code 6.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
+	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}, circuits: realCircuits{}}, args, stdout)
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {

@@ -140,7 +140,7 @@ func (c *compressFlags) compress(t *tool) (result, error) {
 		return nil, inFile(root.path, err)
 	}
 	do.next(stageCompile)
-	system, err := root.program.Compile(t.ctx, backend, commitments)
+	system, err := t.circuits.compile(t.ctx, root.program, backend, commitments)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (c *compressFlags) compress(t *tool) (result, error) {
 		return nil, kept(setups, err)
 	}
 	do.next(stageProve)
-	data, err := p.Compress(t.ctx, root.key, root.data)
+	data, err := t.circuits.compress(t.ctx, p, root)
 	if err != nil {
 		return nil, inFile(root.path, err)
 	}

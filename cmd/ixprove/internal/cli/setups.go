@@ -2,12 +2,15 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -30,14 +33,39 @@ func (t *tool) setups() (*compress.Setups, error) {
 	return compress.NewSetups(filepath.Join(folder, "ixprove", "compress")), nil
 }
 
-// kept says that what a setup made could not be kept.
+// circuits are what proofs are compressed with; tests put a small one in their place.
+type circuits interface {
+	compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error)
+	compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error)
+}
+
+type realCircuits struct{}
+
+func (realCircuits) compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error) {
+	return p.Compile(ctx, backend, commitments)
+}
+
+func (realCircuits) compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error) {
+	return p.Compress(ctx, root.key, root.data)
+}
+
+// kept explains an error of the file system: about the folder of setups, or about an input.
 func kept(s *compress.Setups, err error) error {
-	var path *os.PathError
+	var path *fs.PathError
 	var link *os.LinkError
-	if errors.As(err, &path) || errors.As(err, &link) {
-		return cannotWrite(s.Folder(), err)
+	name := ""
+	switch {
+	case errors.As(err, &path):
+		name = path.Path
+	case errors.As(err, &link):
+		name = link.Old
+	default:
+		return err
 	}
-	return err
+	if !strings.HasPrefix(name, s.Folder()) {
+		return cannotRead(name, err)
+	}
+	return &failure{exitResource, classOutput, detail{Place: name, What: "the folder of setups cannot be used", Got: plain(err), Next: "make room or set XDG_CACHE_HOME to another folder"}}
 }
 
 // Stages of compressing, as events name them.
@@ -355,7 +383,7 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 	var system *compress.System
 	if program != nil {
 		do.next(stageCompile)
-		if system, err = program.Compile(t.ctx, t.operand, true); err != nil {
+		if system, err = t.circuits.compile(t.ctx, program, t.operand, true); err != nil {
 			return nil, err
 		}
 		r.Constraints, r.LogDomain = system.Constraints, system.LogDomain
@@ -363,10 +391,11 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 	var p *compress.Prover
 	if t.operand == formats.BackendPlonk {
 		do.next(stageRead)
-		powers, err := s.powers(t, system)
+		powers, closeFile, err := s.powers(t, system)
 		if err != nil {
 			return nil, err
 		}
+		defer closeFile()
 		r.Powers, r.Setup = len(powers.G1), newSetupObject(powers.Setup)
 		do.next(stageKeys)
 		if err := s.keepPowers(t, setups, powers, system); err != nil {
@@ -402,29 +431,33 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 	return r, nil
 }
 
-// powers reads powers of tau, or makes those of the development setup.
-func (s *setupFlags) powers(t *tool, system *compress.System) (*srs.SRS, error) {
+// powers reads powers of tau, or makes those of the development setup. The file is needed until their Lagrange points are kept.
+func (s *setupFlags) powers(t *tool, system *compress.System) (powers *srs.SRS, closeFile func() error, err error) {
 	need := 1
 	if system != nil {
 		need = system.LogDomain
 	}
 	if *s.dev {
-		return srs.Dev(t.ctx, max(*s.logSize, need))
+		powers, err = srs.Dev(t.ctx, max(*s.logSize, need))
+		return powers, func() error { return nil }, err
 	}
 	f, err := openSource(*s.srs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer f.Close()
-	powers, err := srs.Read(t.ctx, f, max(cmp.Or(*s.logSize, defaultLogSize), need), companionOf(*s.srs, *s.g2))
-	if err != nil {
-		return nil, inFile(*s.srs, err)
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	if powers, err = srs.Read(t.ctx, f, max(cmp.Or(*s.logSize, defaultLogSize), need), companionOf(*s.srs, *s.g2)); err != nil {
+		return nil, nil, inFile(*s.srs, err)
 	}
 	if powers.LogSize() < need {
-		return nil, &formats.Error{Class: formats.Invalid, Place: *s.srs, What: "there are too few powers for this circuit", Expected: "2^" + strconv.Itoa(need) + " + " + strconv.Itoa(srs.Extra),
+		return nil, nil, &formats.Error{Class: formats.Invalid, Place: *s.srs, What: "there are too few powers for this circuit", Expected: "2^" + strconv.Itoa(need) + " + " + strconv.Itoa(srs.Extra),
 			Got: strconv.Itoa(len(powers.G1)), Next: "use a file of more powers"}
 	}
-	return powers, nil
+	return powers, f.Close, nil
 }
 
 func (s *setupFlags) keepPowers(t *tool, setups *compress.Setups, powers *srs.SRS, system *compress.System) error {
