@@ -1,4 +1,4 @@
-// Reads {source, contract, calls: [hex]} from standard input, compiles the source, deploys the contract and makes the calls. Prints {warnings, bytes, deploy, results: [{value, gas, failed}]}:
+// Reads {source, contract, calls: [hex]} from standard input, or takes a file with the source, the contract's name and a file with one call, compiles the source, deploys the contract and makes the calls. Prints {warnings, bytes, deploy, results: [{value, gas, failed}]}:
 // value is the returned word in hex, gas what a transaction with this call would use before any floor.
 import { readFileSync } from 'node:fs'
 import solc from 'solc'
@@ -6,7 +6,10 @@ import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { createEVM } from '@ethereumjs/evm'
 import { bytesToHex, hexToBytes } from '@ethereumjs/util'
 
-const job = JSON.parse(readFileSync(0, 'utf8'))
+const [file, contract, call] = process.argv.slice(2)
+const job = file
+  ? { source: readFileSync(file, 'utf8'), contract, calls: [readFileSync(call, 'utf8').trim()] }
+  : JSON.parse(readFileSync(0, 'utf8'))
 const output = JSON.parse(solc.compile(JSON.stringify({
   language: 'Solidity',
   sources: { 'verifier.sol': { content: job.source } },
