@@ -445,3 +445,23 @@ func BenchmarkDecodeProof(b *testing.B) {
 		}
 	}
 }
+
+// TestKind reads what each object says that it is, and nothing of what is none.
+func TestKind(t *testing.T) {
+	for _, c := range codecs {
+		root := itemOf(c.sample())
+		data := root.bytes()
+		want := root.items[0].value
+		if got := formats.Kind(data); got != want {
+			t.Errorf("%s is called %q", c.name, got)
+		}
+		if got := formats.Kind(data[:24]); got != want {
+			t.Errorf("the start of %s is called %q", c.name, got)
+		}
+		for _, bad := range [][]byte{nil, data[:1], data[:2], data[:5], data[1:], {0x80}, {0xa0}} {
+			if got := formats.Kind(bad); got != "" {
+				t.Errorf("%x is called %q", bad, got)
+			}
+		}
+	}
+}

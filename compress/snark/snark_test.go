@@ -325,7 +325,7 @@ func TestSolidity(t *testing.T) {
 	})
 }
 
-func FuzzVerify(f *testing.F) {
+func FuzzVerifyRoot(f *testing.F) {
 	list, err := samples()
 	if err != nil {
 		f.Fatal(err)

@@ -142,8 +142,17 @@ func TestCompressLater(t *testing.T) {
 	}
 	expectSmall(t, exitUsage, "ixprove prove --profile root", "setup", "plonk", "--srs", "tau.ptau", "-o", "root.vk")
 	expectSmall(t, exitUsage, "ixprove prove --profile root", "setup", "groth16", "--insecure-dev")
-	mustSmall(t, "setup", "plonk", "--srs", "tau.ptau")
+	mustSmall(t, "setup", "plonk", "--insecure-dev") // more powers are made when it is known how many
 	put(t, "proof.cbor", string(proof))
+	mustSmall(t, "compress-root", "-o", "dev.cbor")
+	mustSmall(t, "verify", "dev.cbor", "--insecure", "--allow-insecure-setup")
+	if err := os.Remove("proof.cbor"); err != nil {
+		t.Fatal(err)
+	}
+	mustSmall(t, "setup", "plonk", "--srs", "tau.ptau", "--log-size", "3")
+	put(t, "proof.cbor", string(proof))
+	expectSmall(t, exitMalformed, "too few", "compress-root")
+	mustSmall(t, "setup", "plonk", "--srs", "tau.ptau")
 	mustSmall(t, "compress-root")
 	first := get(t, "root.plonk.cbor")
 	mustSmall(t, "compress-root", "-o", "again.cbor") // with the keys that were kept
