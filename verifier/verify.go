@@ -134,32 +134,39 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 		}
 	}
 	for i, s := range shapes {
-		shard := &p.Shards[i]
-		lookups := s.Lookups()
-		for _, c := range []struct {
-			check, what string
-			want, got   int
-		}{
-			{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
-			{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
-			{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
-			{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
-			{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
-			{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
-			{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
-			{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
-		} {
-			if c.want != c.got {
-				return nil, rejected(c.check, "shard "+strconv.Itoa(i)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
-			}
+		if err := CheckLengths(s, &p.Shards[i], i); err != nil {
+			return nil, err
 		}
-		if !canonicalDigests(key.Suite, shard) {
+		if !canonicalDigests(key.Suite, &p.Shards[i]) {
 			e := rejected("P-37", "shard "+strconv.Itoa(i), "32 bytes are no digest of the suite")
 			e.Expected = "digests of " + key.Suite.Name()
 			return nil, e
 		}
 	}
 	return shapes, nil
+}
+
+// CheckLengths checks that the parts of a shard have the lengths that its shape asks for (P-18 to P-23). index names the shard in errors.
+func CheckLengths(s *Shape, shard *formats.Shard, index int) error {
+	lookups := s.Lookups()
+	for _, c := range []struct {
+		check, what string
+		want, got   int
+	}{
+		{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
+		{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
+		{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
+		{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
+		{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
+		{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
+		{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
+		{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
+	} {
+		if c.want != c.got {
+			return rejected(c.check, "shard "+strconv.Itoa(index)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
+		}
+	}
+	return nil
 }
 
 // canonicalDigests checks the roots and siblings of a shard: a suite may have fewer digests than 32 bytes have values, and none may have two encodings.
