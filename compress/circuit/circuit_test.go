@@ -3,6 +3,7 @@ package circuit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"os"
 	"reflect"
@@ -48,15 +49,18 @@ func prove(t testing.TB, system *air.System, profile string, w *prover.Witness) 
 	return &sample{pk, w, r.Proof}
 }
 
-// tiny is a proof of two Fibonacci numbers in a table of 2^8 rows.
-func tiny(t testing.TB) *sample {
+// numbers is a proof of Fibonacci numbers, in a table that reaches the last.
+func numbers(t testing.TB, profile string, indices ...uint32) *sample {
 	t.Helper()
-	w, err := fibonacci.Witness([]uint32{7, 200}, 1, 1)
+	w, err := fibonacci.Witness(indices, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return prove(t, fibonacci.System(), "root-dev", w)
+	return prove(t, fibonacci.System(), profile, w)
 }
+
+// tiny is a proof with a table of 2^8 rows.
+func tiny(t testing.TB) *sample { return numbers(t, "root-dev", 7, 200) }
 
 // build is the circuit of the sample.
 func (s *sample) build(t testing.TB, o Options) frontend.Circuit {
@@ -101,28 +105,34 @@ func full(t testing.TB, c frontend.Circuit, o ...frontend.WitnessOption) backend
 
 // TestValidProofs finds that valid proofs have witnesses, of the statement that anyone can compute, and of no other.
 func TestValidProofs(t *testing.T) {
-	s := tiny(t)
-	for _, o := range []Options{{Commitments: true}, {}} {
-		for _, b := range builders {
-			ccs := compile(t, b.new, s.build(t, o))
-			c, statement := s.assign(t, o)
-			if err := ccs.IsSolved(full(t, c)); err != nil {
-				t.Errorf("%s, %+v: %v", b.name, o, err)
-			}
-			want, err := StatementOf(s.pk.Key, c.shape.tables(), s.witness.Claims)
-			if err != nil || want != statement || statement.Program != s.pk.Digest() {
-				t.Errorf("%v, want %v, %v", statement, want, err)
-			}
-			for name, change := range map[string]func(s *Statement){
-				"program, high": func(s *Statement) { s.Program[15] ^= 1 }, "program, low": func(s *Statement) { s.Program[31] ^= 1 },
-				"claims, high": func(s *Statement) { s.Claims[0] ^= 1 }, "claims, low": func(s *Statement) { s.Claims[16] ^= 1 },
-				"protocol": func(s *Statement) { s.Protocol[31] ^= 1 },
-			} {
-				wrong := statement
-				change(&wrong)
-				c.state(wrong)
-				if ccs.IsSolved(full(t, c)) == nil {
-					t.Errorf("%s, %+v: another %s is accepted", b.name, o, name)
+	samples := map[string]*sample{"tiny": tiny(t), "no layers": numbers(t, "root-dev", 5)}
+	if *long {
+		samples["profile root"] = numbers(t, "root", 300)
+	}
+	for name, s := range samples {
+		for _, o := range []Options{{Commitments: true}, {}} {
+			for _, b := range builders {
+				place := fmt.Sprintf("%s, %s, %+v", name, b.name, o)
+				ccs := compile(t, b.new, s.build(t, o))
+				c, statement := s.assign(t, o)
+				if err := ccs.IsSolved(full(t, c)); err != nil {
+					t.Errorf("%s: %v", place, err)
+				}
+				want, err := StatementOf(s.pk.Key, c.shape.tables(), s.witness.Claims)
+				if err != nil || want != statement || statement.Program != s.pk.Digest() {
+					t.Errorf("%s: %v, want %v, %v", place, statement, want, err)
+				}
+				for name, change := range map[string]func(s *Statement){
+					"program, high": func(s *Statement) { s.Program[15] ^= 1 }, "program, low": func(s *Statement) { s.Program[31] ^= 1 },
+					"claims, high": func(s *Statement) { s.Claims[0] ^= 1 }, "claims, low": func(s *Statement) { s.Claims[16] ^= 1 },
+					"protocol": func(s *Statement) { s.Protocol[31] ^= 1 },
+				} {
+					wrong := statement
+					change(&wrong)
+					c.state(wrong)
+					if ccs.IsSolved(full(t, c)) == nil {
+						t.Errorf("%s: another %s is accepted", place, name)
+					}
 				}
 			}
 		}
