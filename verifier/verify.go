@@ -10,6 +10,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 	"github.com/ixprove/ixprove/verifier/security"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // Policy is what the caller demands of a proof, beyond its key. The zero value is the default.
@@ -55,7 +56,7 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 		return nil, err
 	}
 
-	batch := DrawBatch(key, p, shapes)
+	tr, batch := drawBatch(key, p, shapes)
 	if batch.PinPoint.InBase() {
 		return nil, rejected("P-26", "batch", "the pinning point lies in the base field")
 	}
@@ -78,7 +79,7 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 
 	for i := range p.Shards {
 		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: batch.PinPoint, pinFold: batch.PinFold}
-		if err := v.verify(batch.DrawShard(key, i, shapes[i], &p.Shards[i])); err != nil {
+		if err := v.verify(tr.Fork(uint64(i))); err != nil {
 			err.Place = "shard " + strconv.Itoa(i) + ", " + err.Place
 			return nil, err
 		}
@@ -202,8 +203,9 @@ type tableOpenings struct {
 	sum        field.Ext
 }
 
-func (v *shardVerifier) verify(c *ShardChallenges) *Error {
+func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
 	p := v.proof
+	drawn, c := drawShard(tr, v.key, v.Shape, p)
 	v.zeta = c.Zeta
 	if v.zeta.InBase() {
 		return rejected("P-26", "zeta", "the evaluation point lies in the base field")
@@ -220,11 +222,11 @@ func (v *shardVerifier) verify(c *ShardChallenges) *Error {
 		f.Final = append(f.Final, extAt(p.Final, k))
 	}
 	bits := v.key.Profile.GrindingBits
-	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&c.Grind, p.Nonce)<<(64-bits) != 0 {
+	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&drawn.grind, p.Nonce)<<(64-bits) != 0 {
 		return rejected("P-28", "nonce", "the nonce does not meet the proof of work")
 	}
 	logTop := v.Schedule.LogSize(0)
-	indices := SortDistinct(c.Queries)
+	indices := SortDistinct(drawn.queries)
 
 	opened := make([]*merkle.Opened, len(v.Trees))
 	for i := range v.Trees {

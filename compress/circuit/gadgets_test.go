@@ -15,8 +15,10 @@ import (
 	"github.com/ixprove/ixprove/compress/goldilocks"
 	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/security"
 	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
@@ -113,8 +115,12 @@ func TestChallenger(t *testing.T) {
 	forked := tr.Fork(3)
 	forked.AbsorbElements(transcript.TagPins, words[:9*formats.ElementBytes])
 	third := forked.Challenge(transcript.TagLookup).Ext()
-	state := forked.GrindState()
-	word := poseidon2.Suite{}.Grind(&state, 99)
+	const bits = 6
+	state, nonce := forked.GrindState(), uint64(0)
+	for (poseidon2.Suite{}).Grind(&state, nonce)<<(64-bits) != 0 {
+		nonce++
+	}
+	queries := verifier.DrawQueries(forked, 7, 20)
 	in := []any{digest(d)}
 	for i := range words.Len() {
 		in = append(in, words.At(i))
@@ -122,31 +128,43 @@ func TestChallenger(t *testing.T) {
 	for _, e := range slices.Concat(first[:], second[:], third[:]) {
 		in = append(in, uint64(e))
 	}
-	in = append(in, word)
+	in = append(in, nonce)
+	for _, q := range queries {
+		in = append(in, q)
+	}
 	for _, b := range builders {
 		for _, o := range []goldilocks.Options{{}, {LimbBits: 8}} {
 			ccs := compileGadget(t, b.new, len(in), func(api frontend.API, in []frontend.Variable) {
-				tr := newChallenger(api, goldilocks.New(api, o))
+				chip := goldilocks.New(api, o)
+				tr := newChallenger(api, chip, security.Profile{Queries: 7, GrindingBits: bits}, 20)
 				words, want := in[1:21], in[21:]
-				tr.absorb(transcript.TagClaims, words...)
-				tr.absorb(transcript.TagHeaders, 5)
-				tr.absorb(transcript.TagQuotient, tr.digestWords(in[0])...)
-				tr.challenge(transcript.TagPinPoint)
-				got := []goldilocks.Ext{tr.squeeze(0), tr.squeeze(1)}
+				tr.Absorb(transcript.TagClaims, words)
+				tr.Absorb(transcript.TagHeaders, []frontend.Variable{5})
+				tr.Absorb(transcript.TagQuotient, digestWords(chip, in[0]))
+				got := tr.Elements(transcript.TagPinPoint, 2)
 				tr.fork(3)
-				tr.absorb(transcript.TagPins, words[:9]...)
-				tr.challenge(transcript.TagLookup)
-				got = append(got, tr.squeeze(0))
-				tr.challenge(transcript.TagGrind)
+				tr.Absorb(transcript.TagPins, words[:9])
+				got = append(got, tr.Elements(transcript.TagLookup, 1)...)
 				for i, e := range got {
 					for k := range e {
 						api.AssertIsEqual(e[k].Variable(), want[3*i+k])
 					}
 				}
-				api.AssertIsEqual(tr.grind(99).Variable(), want[9])
+				tr.Grind(want[9])
+				tr.Queries()
+				for i, q := range tr.queries {
+					api.AssertIsEqual(api.FromBinary(q...), want[10+i])
+				}
 			})
 			if !solved(t, ccs, in...) {
 				t.Errorf("%s, %+v: other challenges", b.name, o)
+			}
+			for i := 21; i < len(in); i++ {
+				wrong := slices.Clone(in)
+				wrong[i] = 12345
+				if solved(t, ccs, wrong...) {
+					t.Errorf("%s, %+v: output %d is free", b.name, o, i)
+				}
 			}
 		}
 	}
