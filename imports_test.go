@@ -38,6 +38,9 @@ var rules = []rule{
 	{folder: "formats/encode", foreign: []string{"github.com/fxamacker/cbor/v2"}, own: []string{"formats"}},
 	{folder: "formats/claims", own: []string{"formats"}},
 	{folder: "verifier", standard: portable, own: []string{"formats"}},
+	// The suite alone, without gnark: whoever checks roots links no more.
+	{folder: "compress/poseidon2", foreign: []string{"github.com/consensys/gnark-crypto/ecc/bn254/fr", "github.com/consensys/gnark-crypto/ecc/bn254/fr/poseidon2"},
+		own: []string{"formats", "verifier", "verifier/field", "verifier/hash", "verifier/merkle"}},
 }
 
 // file is a source file that is no test.

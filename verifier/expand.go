@@ -17,18 +17,19 @@ type OpenedTree struct {
 
 // Expansion is a shard's openings with everything that a verifier computes from them: what a verifier needs that opens each query by itself, as a circuit does.
 type Expansion struct {
-	*ShardChallenges
-	Trees []OpenedTree // those of the shape, then those of the FRI layers
+	Queries []uint32     // in the order in which they are drawn, with repetitions
+	Trees   []OpenedTree // those of the shape, then those of the FRI layers
 }
 
 // Expand computes the expansion of a shard of a proof whose parts have the lengths that its shapes ask for. It makes none of the other checks: the error is that of a multiproof
 // with other lengths than the queries need (P-29, P-30, P-32, P-33).
 func Expand(key *Key, p *formats.Proof, shapes []*Shape, shard int) (*Expansion, error) {
-	batch := DrawBatch(key, p, shapes)
+	tr, batch := drawBatch(key, p, shapes)
 	v := shardVerifier{key: key, Shape: shapes[shard], proof: &p.Shards[shard], pinPoint: batch.PinPoint, pinFold: batch.PinFold}
 	v.lookup = logup.NewChallenges(batch.Alpha, batch.Gamma, key.messageSize)
-	e := &Expansion{ShardChallenges: batch.DrawShard(key, shard, v.Shape, v.proof)}
-	v.zeta = e.Zeta
+	drawn, c := drawShard(tr.Fork(uint64(shard)), key, v.Shape, v.proof)
+	e := &Expansion{Queries: drawn.queries}
+	v.zeta = c.Zeta
 	v.readOpenings()
 	indices, logTop := SortDistinct(e.Queries), v.Schedule.LogSize(0)
 	opened := make([]*merkle.Opened, len(v.Trees))
@@ -52,7 +53,7 @@ func Expand(key *Key, p *formats.Proof, shapes []*Shape, shard int) (*Expansion,
 		}
 		opened[i] = o
 	}
-	layers, _, _, failure := fri.Expand(&v.Schedule, indices, v.codewords(indices, opened, e.Lambda), &fri.Proof{Betas: e.Betas, Layers: v.proof.Layers})
+	layers, _, _, failure := fri.Expand(&v.Schedule, indices, v.codewords(indices, opened, c.Lambda), &fri.Proof{Betas: c.Betas, Layers: v.proof.Layers})
 	if failure != nil {
 		return nil, failure
 	}

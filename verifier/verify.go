@@ -10,6 +10,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 	"github.com/ixprove/ixprove/verifier/security"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // Policy is what the caller demands of a proof, beyond its key. The zero value is the default.
@@ -55,7 +56,7 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 		return nil, err
 	}
 
-	batch := DrawBatch(key, p, shapes)
+	tr, batch := drawBatch(key, p, shapes)
 	if batch.PinPoint.InBase() {
 		return nil, rejected("P-26", "batch", "the pinning point lies in the base field")
 	}
@@ -78,7 +79,7 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 
 	for i := range p.Shards {
 		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: batch.PinPoint, pinFold: batch.PinFold}
-		if err := v.verify(batch.DrawShard(key, i, shapes[i], &p.Shards[i])); err != nil {
+		if err := v.verify(tr.Fork(uint64(i))); err != nil {
 			err.Place = "shard " + strconv.Itoa(i) + ", " + err.Place
 			return nil, err
 		}
@@ -134,32 +135,39 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 		}
 	}
 	for i, s := range shapes {
-		shard := &p.Shards[i]
-		lookups := s.Lookups()
-		for _, c := range []struct {
-			check, what string
-			want, got   int
-		}{
-			{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
-			{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
-			{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
-			{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
-			{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
-			{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
-			{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
-			{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
-		} {
-			if c.want != c.got {
-				return nil, rejected(c.check, "shard "+strconv.Itoa(i)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
-			}
+		if err := CheckLengths(s, &p.Shards[i], i); err != nil {
+			return nil, err
 		}
-		if !canonicalDigests(key.Suite, shard) {
+		if !canonicalDigests(key.Suite, &p.Shards[i]) {
 			e := rejected("P-37", "shard "+strconv.Itoa(i), "32 bytes are no digest of the suite")
 			e.Expected = "digests of " + key.Suite.Name()
 			return nil, e
 		}
 	}
 	return shapes, nil
+}
+
+// CheckLengths checks that the parts of a shard have the lengths that its shape asks for (P-18 to P-23). index names the shard in errors.
+func CheckLengths(s *Shape, shard *formats.Shard, index int) error {
+	lookups := s.Lookups()
+	for _, c := range []struct {
+		check, what string
+		want, got   int
+	}{
+		{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
+		{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
+		{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
+		{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
+		{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
+		{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
+		{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
+		{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
+	} {
+		if c.want != c.got {
+			return rejected(c.check, "shard "+strconv.Itoa(index)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
+		}
+	}
+	return nil
 }
 
 // canonicalDigests checks the roots and siblings of a shard: a suite may have fewer digests than 32 bytes have values, and none may have two encodings.
@@ -195,8 +203,9 @@ type tableOpenings struct {
 	sum        field.Ext
 }
 
-func (v *shardVerifier) verify(c *ShardChallenges) *Error {
+func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
 	p := v.proof
+	drawn, c := drawShard(tr, v.key, v.Shape, p)
 	v.zeta = c.Zeta
 	if v.zeta.InBase() {
 		return rejected("P-26", "zeta", "the evaluation point lies in the base field")
@@ -213,11 +222,11 @@ func (v *shardVerifier) verify(c *ShardChallenges) *Error {
 		f.Final = append(f.Final, extAt(p.Final, k))
 	}
 	bits := v.key.Profile.GrindingBits
-	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&c.Grind, p.Nonce)<<(64-bits) != 0 {
+	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&drawn.grind, p.Nonce)<<(64-bits) != 0 {
 		return rejected("P-28", "nonce", "the nonce does not meet the proof of work")
 	}
 	logTop := v.Schedule.LogSize(0)
-	indices := SortDistinct(c.Queries)
+	indices := SortDistinct(drawn.queries)
 
 	opened := make([]*merkle.Opened, len(v.Trees))
 	for i := range v.Trees {

@@ -13,24 +13,19 @@ import (
 // Assign verifies a root proof and makes the full witness of its circuit: the one of Build for the proof's tables and number of claims and the same options. The statement is what the
 // witness's public part says. Errors are those of verifier.Verify and of Build, and *formats.Error of class Invalid for a proof of several shards.
 func Assign(key *verifier.Key, proof []byte, o Options) (frontend.Circuit, Statement, error) {
-	report, err := verifier.Verify(key, proof, verifier.Policy{MaxProofBytes: len(proof), Insecure: true}) // checkedShape makes P-17, with its exception for development profiles
-	if err != nil {
+	// checkedShape makes P-17, with its exception for development profiles.
+	if _, err := verifier.Verify(key, proof, verifier.Policy{MaxProofBytes: len(proof), Insecure: true}); err != nil {
 		return nil, Statement{}, err
-	}
-	if len(report.Shards) != 1 {
-		e := (&formats.Error{Class: formats.Invalid, Place: "shards", What: "a root has one shard"}).Mismatch(1, uint64(len(report.Shards)))
-		e.Next = "prove in one shard"
-		return nil, Statement{}, e
 	}
 	p, err := formats.DecodeProof(proof, len(proof))
 	if err != nil {
 		return nil, Statement{}, err
 	}
-	statement, err := StatementOf(key, p.Shards[0].Tables, p.Claims)
+	c, err := assignment(key, p, o)
 	if err != nil {
 		return nil, Statement{}, err
 	}
-	c, err := assignment(key, p, o)
+	statement, err := StatementOf(key, p.Shards[0].Tables, p.Claims)
 	if err != nil {
 		return nil, Statement{}, err
 	}
@@ -46,9 +41,17 @@ func (c *rootCircuit) state(s Statement) {
 
 // assignment is the witness of a proof with one shard, as it is, whether the proof is valid or not. Only its lengths must be those of its shape.
 func assignment(key *verifier.Key, p *formats.Proof, o Options) (*rootCircuit, error) {
+	if len(p.Shards) != 1 {
+		e := (&formats.Error{Class: formats.Invalid, Place: "shards", What: "a root has one shard"}).Mismatch(1, uint64(len(p.Shards)))
+		e.Next = "prove in one shard"
+		return nil, e
+	}
 	shard := &p.Shards[0]
 	s, err := checkedShape(key, shard.Tables, len(p.Claims))
 	if err != nil {
+		return nil, err
+	}
+	if err := verifier.CheckLengths(s.Shape, shard, 0); err != nil {
 		return nil, err
 	}
 	expansion, err := verifier.Expand(key, p, []*verifier.Shape{s.Shape}, 0)
@@ -122,4 +125,15 @@ func digest(d formats.Digest) *big.Int {
 	b := slices.Clone(d[:])
 	slices.Reverse(b)
 	return new(big.Int).SetBytes(b)
+}
+
+// AssignUnverified is Assign for a decoded proof and a statement that need not be valid: for tests that hold the circuit to verifier.Verify. The error is that of a shape that Build
+// refuses, or of a proof with other lengths than its shape needs.
+func AssignUnverified(key *verifier.Key, p *formats.Proof, s Statement, o Options) (frontend.Circuit, error) {
+	c, err := assignment(key, p, o)
+	if err != nil {
+		return nil, err
+	}
+	c.state(s)
+	return c, nil
 }

@@ -18,7 +18,10 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
+	"github.com/ixprove/ixprove/systems/fibonacci"
+	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/air"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/security"
 )
 
@@ -86,6 +89,17 @@ func keygen(t testing.TB, system *air.System, profile string) *prover.ProvingKey
 		t.Fatal(err)
 	}
 	return pk
+}
+
+// blake3Key is a key of the default suite.
+func blake3Key(t testing.TB) *verifier.Key {
+	t.Helper()
+	p, _ := security.ProfileByName("dev")
+	pk, err := prover.Keygen(context.Background(), fibonacci.System(), hash.Blake3{}, p, cpu.Backend{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pk.Key
 }
 
 var builders = []struct {

@@ -21,11 +21,6 @@ type claim struct {
 	elements []goldilocks.Element
 }
 
-// words are the claim's words of T-2.
-func (c *claim) words() []frontend.Variable {
-	return append([]frontend.Variable{c.entry, len(c.elements)}, words(c.elements...)...)
-}
-
 // claims reads the claims: each is of one of the key's entries (P-6), has its number of elements (P-7, by the circuit's shape), each in its type's range (P-8).
 func (v *checker) claims() []claim {
 	out := make([]claim, v.shape.claims)

@@ -8,7 +8,6 @@ import (
 	"github.com/ixprove/ixprove/compress/goldilocks"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
-	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // checker makes the constraints of the verifier. Its methods follow verifier.Verify; P-n and T-n are those of docs/protocol.md.
@@ -43,92 +42,49 @@ func (v *checker) check(c *rootCircuit) {
 	}
 	v.api.AssertIsEqual(c.Protocol, new(big.Int).SetBytes(id[:]))
 	claims := v.claims() // P-6 to P-8
-	statement := []frontend.Variable{v.shape.claims}
-	for i := range claims {
-		statement = append(statement, claims[i].words()...)
-	}
-	v.enter("sha256")
-	v.bindClaims(c.Claims, statement)
 
+	// Everything that is absorbed is words; roots are cut into theirs.
 	v.enter("transcript")
-	tr := newChallenger(v.api, v.chip)
-	tr.absorb(transcript.TagKey, constantWords(digest)...) // T-1
-	tr.absorb(transcript.TagClaims, statement...)          // T-2
-	headers := []frontend.Variable{1, len(v.Tables)}
-	for i := range v.Tables {
-		headers = append(headers, v.Tables[i].Index, v.Tables[i].LogHeight)
+	pins, sums, openings, final, nonce := v.words(w.Pins), v.words(w.Sums), v.words(w.Openings), v.words(w.Final), v.chip.Word(w.Nonce)
+	statement := &verifier.Statement[frontend.Variable]{Key: constantWords(digest), Shapes: []*verifier.Shape{v.Shape}, Roots: [][]frontend.Variable{digestWords(v.chip, w.Main)}}
+	for i := range claims {
+		statement.Claims = append(statement.Claims, verifier.ClaimWords[frontend.Variable]{Entry: claims[i].entry, Elements: words(claims[i].elements...)})
 	}
-	tr.absorb(transcript.TagHeaders, append(headers, tr.digestWords(w.Main)...)...) // T-3
-	tr.challenge(transcript.TagPinPoint)                                            // T-4
-	v.pinPoint, v.pinFold = tr.squeeze(0), tr.squeeze(1)
-	v.chip.AssertOutsideBase(v.pinPoint) // P-26
-	v.pins = v.words(w.Pins)
-	tr.absorbExt(transcript.TagPins, v.pins) // T-5
-	tr.challenge(transcript.TagLookup)       // T-6
-	v.alpha = tr.squeeze(0)
-	v.gammas = []goldilocks.Ext{tr.squeeze(1)}
-	sums := v.words(w.Sums)
-	tr.fork(0)
-	if len(w.Aux) > 0 { // T-7
-		message := tr.digestWords(w.Aux[0])
-		for _, s := range sums {
-			message = append(message, words(s[:]...)...)
-		}
-		tr.absorb(transcript.TagAux, message...)
+	sent := &verifier.ShardWords[frontend.Variable]{Quotient: digestWords(v.chip, w.Quotient), Openings: extWords(openings), Final: extWords(final), Nonce: nonce.Variable()}
+	if len(w.Aux) > 0 {
+		sent.Aux = append(digestWords(v.chip, w.Aux[0]), extWords(sums)...)
 	}
-	tr.challenge(transcript.TagFold) // T-8
-	delta := tr.squeeze(0)
-	tr.absorb(transcript.TagQuotient, tr.digestWords(w.Quotient)...) // T-9
-	tr.challenge(transcript.TagZeta)                                 // T-10
-	v.zetas = []goldilocks.Ext{tr.squeeze(0)}
-	openings := v.words(w.Openings)
-	tr.absorbExt(transcript.TagOpenings, openings) // T-11
-	tr.challenge(transcript.TagBatch)              // T-12
-	lambda := tr.squeeze(0)
-	v.chip.AssertOutsideBase(v.zetas[0]) // P-26
-	var betas []goldilocks.Ext
 	for _, root := range w.Roots {
-		tr.absorb(transcript.TagLayer, tr.digestWords(root)...) // T-13
-		tr.challenge(transcript.TagBeta)                        // T-14
-		betas = append(betas, tr.squeeze(0))
+		sent.Layers = append(sent.Layers, digestWords(v.chip, root))
 	}
-	final := v.words(w.Final)
-	tr.absorbExt(transcript.TagFinal, final) // T-15
-	tr.challenge(transcript.TagGrind)        // T-16
-	nonce := v.chip.Word(w.Nonce)
-	if bits := v.key.Profile.GrindingBits; bits > 0 { // P-28
-		v.chip.AssertLowBitsZero(tr.grind(w.Nonce), bits)
-	} else {
-		v.api.AssertIsEqual(w.Nonce, 0)
-	}
-	tr.absorb(transcript.TagNonce, words(nonce)...) // T-17
-	tr.challenge(transcript.TagQueries)             // T-18
-	logTop := v.Schedule.LogSize(0)
-	queries := make([][]frontend.Variable, len(w.Queries))
-	var block goldilocks.Ext
-	for q := range queries {
-		if q%3 == 0 {
-			block = tr.squeeze(uint64(q / 3))
-		}
-		queries[q] = v.chip.LowBits(block[q%3], logTop)
-	}
+	tr := newChallenger(v.api, v.chip, v.key.Profile, v.Schedule.LogSize(0))
+	batch := verifier.DrawBatch[frontend.Variable, goldilocks.Ext](tr, statement, [][]frontend.Variable{extWords(pins)}) // T-1 to T-6
+	tr.fork(0)
+	shard := verifier.DrawShard[frontend.Variable, goldilocks.Ext](tr, sent) // T-7 to T-18, P-28
+	v.pins, v.pinPoint, v.pinFold = pins, batch.PinPoint, batch.PinFold
+	v.alpha, v.gammas = batch.Alpha, []goldilocks.Ext{batch.Gamma}
+	v.zetas = []goldilocks.Ext{shard.Zeta}
+	v.chip.AssertOutsideBase(v.pinPoint) // P-26
+	v.chip.AssertOutsideBase(shard.Zeta) // P-26
 
+	v.enter("sha256")
+	v.bindClaims(c.Claims, statement.Words(tr.Number))
 	v.enter("lookups")
 	v.balance(claims, sums) // P-24, P-25
 	v.enter("constraints")
 	v.readOpenings(openings, sums)
 	for i := range v.Tables {
-		v.constraintsHold(i, delta) // P-27
+		v.constraintsHold(i, shard.Delta) // P-27
 	}
 	v.enter("openings")
-	batch := v.newBatch(lambda)
-	fold := v.newFolds(betas, final)
+	deep := v.newBatch(shard.Lambda)
+	fold := v.newFolds(shard.Betas, final)
 	v.enter("hashes")
 	trees := v.trees()
 	crowns := v.crowns()
-	for q, bits := range queries {
+	for q, bits := range tr.queries {
 		opened := v.openTrees(trees, crowns, bits, w.Queries[q]) // P-31, P-34
-		v.query(batch, fold, bits, opened)                       // P-35
+		v.query(deep, fold, bits, opened)                        // P-35
 	}
 }
 

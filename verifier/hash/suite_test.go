@@ -93,6 +93,22 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestNamed finds a suite by its name among those given, and no other.
+func TestNamed(t *testing.T) {
+	suites := []hash.Suite{hash.Blake3{}}
+	if s, ok := hash.Named("blake3", suites); !ok || s != suites[0] {
+		t.Error("blake3 is not found")
+	}
+	for _, name := range []string{"", "Blake3", "poseidon2-bn254"} {
+		if s, ok := hash.Named(name, suites); ok || s != nil {
+			t.Errorf("%q is found", name)
+		}
+	}
+	if !suites[0].Canonical(make([]byte, 64)) || !suites[0].Canonical([]byte{255}) {
+		t.Error("there are bytes that are no digest of blake3")
+	}
+}
+
 // TestDomainSeparation gives every function the same bytes: no two may agree.
 func TestDomainSeparation(t *testing.T) {
 	suite, zero := hash.Blake3{}, hash.Digest{}

@@ -225,3 +225,26 @@ func TestWordsFromThePrimeUpAreSkipped(t *testing.T) {
 		}
 	}
 }
+
+// threes is a suite whose blocks have three words; the fourth is none.
+type threes struct{ hash.Blake3 }
+
+func (threes) Squeeze(_ *hash.Digest, block uint64) ([4]uint64, int) {
+	return [4]uint64{3 * block, 3*block + 1, 3*block + 2, 99}, 3
+}
+
+// TestBlocksOfThreeWords reads blocks that are shorter than four words to their ends.
+func TestBlocksOfThreeWords(t *testing.T) {
+	c := transcript.New(threes{}).Challenge(transcript.TagPinPoint)
+	for i := range field.Element(4) {
+		if e := c.Ext(); e != (field.Ext{3 * i, 3*i + 1, 3*i + 2}) {
+			t.Errorf("element %d is %v", i, e)
+		}
+	}
+	c = transcript.New(threes{}).Challenge(transcript.TagQueries)
+	for i := range uint64(10) {
+		if w := c.Word(); w != i {
+			t.Errorf("word %d is %d", i, w)
+		}
+	}
+}
