@@ -24,8 +24,8 @@ type cost struct {
 
 // costs were measured with gnark v0.16.1 (docs/compress.md, measurements).
 var costs = map[string]cost{
-	formats.BackendPlonk:   {1700, 150 << 20, 100 * time.Microsecond},
-	formats.BackendGroth16: {1600, 100 << 20, 25 * time.Microsecond},
+	formats.BackendPlonk:   {2200, 150 << 20, 70 * time.Microsecond},
+	formats.BackendGroth16: {1700, 100 << 20, 22 * time.Microsecond},
 }
 
 // Plan estimates what a proof with the circuit takes on so many processors.
