@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/compress"
-	"github.com/ixprove/ixprove/internal/toy"
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/compress/srs"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/internal/toy"
 )
 
 var ctx = context.Background()

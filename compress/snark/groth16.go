@@ -73,8 +73,6 @@ func decodeGroth16Key(data []byte) system {
 	return groth16System{vk}
 }
 
-func (s groth16System) encode() []byte { return EncodeGroth16Key(s.VerifyingKey) }
-
 // groth16Proof reads or writes a proof as gnark's contract takes it: A, B, C, then the commitments and the proof that they are known.
 func groth16Proof(l *layout, p *groth16.Proof) {
 	l.g1(&p.Ar)
@@ -118,7 +116,7 @@ func (s groth16System) verify(publics fr.Vector, data []byte) error {
 
 func (s groth16System) solidity() (string, error) {
 	var b strings.Builder
-	own := decodeGroth16Key(s.encode()).(groth16System) // ExportSolidity changes the key while it runs
+	own := decodeGroth16Key(EncodeGroth16Key(s.VerifyingKey)).(groth16System) // ExportSolidity changes the key while it runs
 	err := own.ExportSolidity(&b)
 	return b.String(), err
 }

@@ -13,7 +13,8 @@ const (
 	sizeG2 = bn254.SizeOfG2AffineUncompressed
 )
 
-// layout reads or writes fixed sequences of values: big-endian, points uncompressed as in the EVM's precompiles. The first value that is not canonical or not in its group makes it bad.
+// layout reads or writes fixed sequences of values: big-endian, points uncompressed as in the EVM's precompiles. A value that is not canonical or not in its group makes it bad, so
+// that what is read has one encoding.
 type layout struct {
 	b       []byte
 	writing bool

@@ -75,8 +75,6 @@ func decodePlonkKey(data []byte) system {
 	return plonkSystem{vk}
 }
 
-func (s plonkSystem) encode() []byte { return EncodePlonkKey(s.VerifyingKey) }
-
 // plonkProof reads or writes a proof: as gnark's contract takes it, then the value of the linearised polynomial, which the contract computes and gnark's verifier wants to be told.
 func plonkProof(l *layout, p *plonk.Proof) {
 	v := p.BatchedProof.ClaimedValues

@@ -14,10 +14,10 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bn254/fp"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
 
-	"github.com/ixprove/ixprove/internal/toy"
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/formats/encode"
+	"github.com/ixprove/ixprove/internal/toy"
 )
 
 var ctx = context.Background()
@@ -288,6 +288,16 @@ func TestKeyChecks(t *testing.T) {
 	universal.Setup.Mode = formats.SetupUniversal
 	_, err = snark.NewKey(&universal)
 	refused(t, "Groth16 without a ceremony", err, formats.Invalid, "S-4")
+	for _, index := range []byte{0, 6, 0xff} { // of a public input in a commitment: there are 1 to 5
+		raw := list[toy.Groth16Dev].key.RootKey
+		raw.Key = slices.Concat(raw.Key[:15], []byte{1}, make([]byte, 7), []byte{index}, raw.Key[16:])
+		_, err := snark.NewKey(&raw)
+		refused(t, "an index that is not there", err, formats.Invalid, "S-6")
+		raw.Key[23] = 5
+		if _, err := snark.NewKey(&raw); err != nil {
+			t.Error(err)
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		kind   string

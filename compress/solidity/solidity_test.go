@@ -18,9 +18,9 @@ import (
 
 	"github.com/ixprove/ixprove/compress"
 	"github.com/ixprove/ixprove/compress/circuit"
-	"github.com/ixprove/ixprove/internal/toy"
 	"github.com/ixprove/ixprove/compress/solidity"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/internal/toy"
 )
 
 var onEVM = flag.Bool("evm", false, "compile the contracts and call them, with what npm install puts into the folder evm")
