@@ -3,7 +3,6 @@ package srs
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"runtime"
 	"strconv"
@@ -83,7 +82,7 @@ func readPoints[P any](ctx context.Context, f io.ReaderAt, place string, off, n,
 			for at := range chunks {
 				b := buf[:min(per, n-at)*size]
 				if read, err := f.ReadAt(b, off+at*size); read < len(b) {
-					fail(fmt.Errorf("%s: %w", place, err))
+					fail(malformed(place, "the file cannot be read", strconv.FormatInt(n, 10)+" points", err.Error()))
 					return
 				}
 				for i := int64(0); i*size < int64(len(b)); i++ {

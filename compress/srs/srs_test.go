@@ -237,11 +237,22 @@ func TestWrongStructure(t *testing.T) {
 	offCurve.X.SetUint64(5)
 	unreduced := montgomery(s.g1(one, 2*n-1))
 	copy(unreduced[64:], bytes.Repeat([]byte{0xff}, 32))
+	// A coordinate with p added stands for the same element, and is another encoding of it.
+	again := montgomery(s.g1(one, 2*n-1))
+	sum := new(big.Int)
+	for i := range 4 {
+		sum.Add(sum, new(big.Int).Lsh(new(big.Int).SetUint64(binary.LittleEndian.Uint64(again[64+8*i:])), uint(64*i)))
+	}
+	sum.Add(sum, fp.Modulus())
+	for i := range 4 {
+		binary.LittleEndian.PutUint64(again[64+8*i:], new(big.Int).And(new(big.Int).Rsh(sum, uint(64*i)), new(big.Int).SetUint64(1<<64-1)).Uint64())
+	}
 	for _, c := range []struct {
 		what  string
 		class formats.Class
 		parts map[uint32][]byte
 	}{
+		{"not one of its group", formats.Malformed, map[uint32][]byte{ptauTauG1: again}},
 		{"not the powers of the tau in G2", formats.Invalid, map[uint32][]byte{ptauTauG2: montgomery(other.g2(one, n))}},
 		{"not the powers of the tau in G2", formats.Invalid, map[uint32][]byte{ptauTauG1: spoilt(s.g1(one, 2*n-1), n+Extra-1, s.g1(one, 1)[0])}},
 		{"not the powers of the tau in G2", formats.Invalid, map[uint32][]byte{ptauTauG1: spoilt(s.g1(one, 2*n-1), 1, other.g1(other.tau, 1)[0])}},
@@ -282,6 +293,12 @@ func TestWrongStructure(t *testing.T) {
 			return err
 		})
 	}
+	// A last section that says to be longer than the file.
+	whole := ptauFile(s.ptauParts(t))
+	longer := slices.Clone(whole)
+	size := len(whole) - len(s.ptauParts(t)[ptauLagrange]) - 8
+	binary.LittleEndian.PutUint64(longer[size:], binary.LittleEndian.Uint64(longer[size:])+64)
+	expect(t, "cut short", formats.Malformed, func() error { _, err := read(longer, testPower, nil); return err })
 	// Lagrange points of another order.
 	parts := s.ptauParts(t)
 	at := (1<<testPower - 1) * sizeG1
@@ -474,4 +491,25 @@ func FuzzRead(f *testing.F) {
 		Read(context.Background(), bytes.NewReader(data), 4, nil)
 		ReadPhase1(context.Background(), bytes.NewReader(data), 2)
 	})
+}
+
+// TestKept takes only the powers that belong to the setup.
+func TestKept(t *testing.T) {
+	s, other := newSecret(t, testPower), newSecret(t, testPower)
+	points, tau := s.g1(fr.One(), 8), s.g2(s.tau, 1)[0]
+	setup := formats.Setup{Mode: formats.SetupUniversal, Source: Digest(&points[1], &tau), Name: Unknown}
+	if kept, err := Kept(points, tau, setup, false, nil); err != nil || kept.LogSize() != 2 {
+		t.Error(err)
+	}
+	for name, do := range map[string]func() (*SRS, error){
+		"another tau":       func() (*SRS, error) { return Kept(points, other.g2(other.tau, 1)[0], setup, false, nil) },
+		"other powers":      func() (*SRS, error) { return Kept(other.g1(fr.One(), 8), tau, setup, false, nil) },
+		"another source":    func() (*SRS, error) { return Kept(points, tau, formats.Setup{}, false, nil) },
+		"another generator": func() (*SRS, error) { return Kept(append(s.g1(s.alpha, 1), points[1:]...), tau, setup, false, nil) },
+		"too few":           func() (*SRS, error) { return Kept(points[:4], tau, setup, false, nil) },
+	} {
+		if _, err := do(); !errors.Is(err, formats.Malformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
