@@ -9,11 +9,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/consensys/gnark-crypto/ecc/bn254"
+	"github.com/consensys/gnark/frontend"
+
 	"github.com/ixprove/ixprove/compress"
+	"github.com/ixprove/ixprove/compress/circuit"
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/compress/srs"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/formats/encode"
 	"github.com/ixprove/ixprove/internal/toy"
+	"github.com/ixprove/ixprove/systems/keys"
+	"github.com/ixprove/ixprove/verifier"
 )
 
 var ctx = context.Background()
@@ -228,6 +236,7 @@ func TestCeremony(t *testing.T) {
 		"of another ceremony":       {formats.Rejected, func() error { _, err := c.Finish(ctx, [][]byte{files[0], files[1], other[2]}, beacon); return err }},
 		"another order":             {formats.Rejected, func() error { _, err := c.Verify(ctx, [][]byte{files[0], files[2], files[1]}); return err }},
 		"a start with a secret":     {formats.Rejected, func() error { _, err := c.Finish(ctx, files[1:], beacon); return err }},
+		"another start":             {formats.Rejected, func() error { _, err := c.Verify(ctx, [][]byte{files[1], files[1], files[2]}); return err }},
 		"another circuit":           {formats.Incompatible, func() error { _, err := elsewhere.Verify(ctx, files); return err }},
 		"a changed challenge":       {formats.Rejected, func() error { _, err := c.Verify(ctx, changed(1, last)); return err }},
 		"a changed circuit":         {formats.Incompatible, func() error { _, err := c.Verify(ctx, changed(1, 20)); return err }},
@@ -256,6 +265,136 @@ func TestCeremonyHostile(t *testing.T) {
 		if out, err := compress.Contribute(ctx, files[1][:i]); err == nil {
 			t.Errorf("contributed %d bytes to %d", len(out), i)
 		}
+	}
+}
+
+// TestCeremonyAllocation hides a list of 2^32 points behind a point that is not compressed.
+func TestCeremonyAllocation(t *testing.T) {
+	first, err := ceremony(t).Initial(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, g, _ := bn254.Generators()
+	raw := g.RawBytes() // its y is 2, so that its first bytes are lengths of 0
+	hidden := slices.Concat(first[:80], []byte{0, 0}, raw[:], []byte{0xff, 0xff, 0xff, 0xff}, make([]byte, 133))
+	if _, err := compress.Contribute(ctx, hidden); !errors.Is(err, formats.Malformed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestForeign gives provers what belongs to other circuits, setups and programs.
+func TestForeign(t *testing.T) {
+	provers, err := toy.Provers(ctx, ptauPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, dev := provers[toy.Plonk], provers[toy.PlonkDev]
+	powers := realPowers(t, p.System.LogDomain)
+	other := func(change func(k *formats.RootKey)) *snark.Key {
+		raw := p.Key.RootKey
+		change(&raw)
+		k, err := snark.NewKey(&raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	if _, err := p.System.LoadPlonk(ctx, powers, p.Key); err != nil {
+		t.Error(err)
+	}
+	for name, k := range map[string]*snark.Key{
+		"another setup":    dev.Key,
+		"another circuit":  other(func(k *formats.RootKey) { k.Circuit[0] ^= 1 }),
+		"another protocol": other(func(k *formats.RootKey) { k.Protocol[5] ^= 1 }),
+		"another backend":  provers[toy.Groth16].Key,
+		"another domain":   other(func(k *formats.RootKey) { k.Key = slices.Clone(k.Key); k.Key[7] *= 2 }),
+	} {
+		if _, err := p.System.LoadPlonk(ctx, powers, k); !errors.Is(err, formats.Incompatible) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, change := range map[string]func(s *circuit.Statement){
+		"another program":  func(s *circuit.Statement) { s.Program[0] ^= 1 },
+		"another protocol": func(s *circuit.Statement) { s.Protocol[5] ^= 1 },
+	} {
+		s := toy.Statement()
+		change(&s)
+		if _, err := p.Prove(ctx, toy.Assign(s, true), s, toy.Claims()); !errors.Is(err, formats.Incompatible) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A witness of another statement does not satisfy the circuit.
+	s := toy.Statement()
+	s.Claims[0] ^= 1
+	wrong := toy.Assign(s, true)
+	wrong.Secrets[0] = 5
+	if _, err := p.Prove(ctx, wrong, toy.Statement(), toy.Claims()); !errors.Is(err, formats.Internal) {
+		t.Errorf("a wrong witness: %v", err)
+	}
+	// Neither does a proof of another statement become one of this.
+	if _, err := p.Prove(ctx, toy.Assign(s, true), toy.Statement(), toy.Claims()); !errors.Is(err, formats.Internal) {
+		t.Errorf("a witness of another statement: %v", err)
+	}
+	for name, backend := range map[string]string{"no backend": "fflonk", "plonk without commitments": formats.BackendPlonk} {
+		if _, err := compress.CompileCircuit(ctx, toy.New(false), toy.Key(backend), false); !errors.Is(err, formats.Internal) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := compress.CompileCircuit(ctx, new(fourPublics), toy.Key(formats.BackendPlonk), true); !errors.Is(err, formats.Internal) {
+		t.Errorf("four public inputs: %v", err)
+	}
+}
+
+// fourPublics has a public input less than a statement.
+type fourPublics struct {
+	Publics [4]frontend.Variable `gnark:",public"`
+}
+
+func (c *fourPublics) Define(api frontend.API) error {
+	api.AssertIsDifferent(api.Mul(c.Publics[0], c.Publics[1]), api.Mul(c.Publics[2], c.Publics[3]))
+	return nil
+}
+
+// TestDecode reads what can be compressed out of a proof.
+func TestDecode(t *testing.T) {
+	k, data, ok := keys.Encoded("fibonacci", "root-dev")
+	if !ok {
+		t.Fatal("no key")
+	}
+	key, err := verifier.ParseKey(data, poseidon2.Suite{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := func(change func(p *formats.Proof)) []byte {
+		p := &formats.Proof{Key: k.Digest, Claims: []formats.Claim{{Args: formats.Elements{}.Append(10), Results: formats.Elements{}.Append(55)}},
+			Shards: []formats.Shard{{Tables: []formats.Table{{Circuit: 0, LogHeight: 8}}}}}
+		change(p)
+		data, err := encode.Proof(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	program, claims, err := compress.Decode(key, proof(func(p *formats.Proof) {}))
+	if err != nil || len(claims) != 1 || program.Template(formats.BackendPlonk).Bits >= 128 || program.Template(formats.BackendPlonk).Protocol != program.Protocol() {
+		t.Errorf("%+v (%v)", program, err)
+	}
+	for name, c := range map[string]struct {
+		class  formats.Class
+		change func(p *formats.Proof)
+	}{
+		"another key":        {formats.Incompatible, func(p *formats.Proof) { p.Key[0] ^= 1 }},
+		"two shards":         {formats.Incompatible, func(p *formats.Proof) { p.Shards = append(p.Shards, p.Shards[0]) }},
+		"no shard":           {formats.Incompatible, func(p *formats.Proof) { p.Shards = nil }},
+		"a table of nothing": {formats.Rejected, func(p *formats.Proof) { p.Shards[0].Tables[0].Circuit = 9 }},
+		"no claim":           {formats.Rejected, func(p *formats.Proof) { p.Claims = nil }},
+	} {
+		if _, _, err := compress.Decode(key, proof(c.change)); !errors.Is(err, c.class) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := compress.Decode(key, []byte{0xa0}); !errors.Is(err, formats.Malformed) {
+		t.Errorf("no proof: %v", err)
 	}
 }
 
