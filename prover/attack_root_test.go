@@ -19,6 +19,7 @@ import (
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/security"
 )
 
@@ -133,5 +134,28 @@ func TestRootCircuitForgeries(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+// TestRootCircuitBalance makes a false claim in a proof that is honest in all else: the claim is in the transcript, and true where the sums are added up.
+func TestRootCircuitBalance(t *testing.T) {
+	s := rootSample()
+	lie := s.fit(withClaims(func(c []formats.Claim) []formats.Claim { bump(c[0].Results, 0); return c })).Claims
+	w := s.fit(toyWitness(1))
+	truth := w.Claims
+	w.Claims = lie
+	data := proveWith(t, cheat{hooks{pin: func(_ *verifier.Table, value field.Ext) field.Ext {
+		w.Claims = truth
+		return value
+	}}}, s.pk, w)
+	p, err := formats.DecodeProof(data, len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Claims = lie
+	_, err = verifier.Verify(s.pk.Key, encoded(t, p), policy)
+	refused(t, err, "P-25", formats.Rejected)
+	if ok, tried := newCircuits(s.pk.Key, circuit.Options{}).accepts(t, p); ok || !tried {
+		t.Error("the circuit accepts")
 	}
 }

@@ -140,7 +140,7 @@ func TestTamperedHints(t *testing.T) {
 				tries++
 			}
 			for k, c := range calls {
-				if step := len(calls)/10 + 1; k%step != 0 { // some calls of each hint, spread over all uses
+				if step := len(calls)/6 + 1; k%step != 0 { // some calls of each hint, spread over all uses
 					continue
 				}
 				for i := range min(c.outputs, 300) {
