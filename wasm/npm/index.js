@@ -67,7 +67,7 @@ function encode(proof, options) {
 }
 
 function policyText({ claims, policy = {} }) {
-  const fields = { keyDigest: "key", maxProofBytes: "max_proof_bytes", minBits: "min_bits", insecure: "insecure" };
+  const fields = { keyDigest: "key", maxProofBytes: "max_proof_bytes", minBits: "min_bits", minDigestBits: "min_digest_bits", insecure: "insecure" };
   const out = {};
   for (const [name, value] of Object.entries(policy)) {
     if (!Object.hasOwn(fields, name)) throw new TypeError(`ixprove: policy.${name} is unknown: expected one of ${Object.keys(fields).join(", ")}`);

@@ -338,7 +338,7 @@ for (const span of document.querySelectorAll("[data-limit]")) span.textContent =
 for (const system of new Set(release.keys.map((k) => k.system))) {
   const group = element("optgroup", { label: programs[system] ?? system });
   for (const k of release.keys.filter((k) => k.system === system)) {
-    group.append(element("option", { value: k.digest }, `${k.system}, ${k.profile}${k.profile === "dev" ? " (insecure)" : ""}`));
+    group.append(element("option", { value: k.digest }, `${k.system}, ${k.profile}${k.profile.endsWith("dev") ? " (insecure)" : ""}`));
   }
   $("program").append(group);
 }
