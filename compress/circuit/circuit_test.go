@@ -214,7 +214,12 @@ func TestRefusals(t *testing.T) {
 		}},
 		{"too high", "P-14", formats.Rejected, func() error { _, err := Build(s.pk.Key, []formats.Table{{LogHeight: 28}}, 1, Options{}); return err }},
 		{"too weak", "P-17", formats.Rejected, func() error {
-			_, err := Build(keygen(t, wide(20_000), "root").Key, []formats.Table{{LogHeight: 27}}, 1, Options{})
+			_, err := Build(keygen(t, wide(16_000), "root").Key, []formats.Table{{LogHeight: 27}}, 1, Options{})
+			return err
+		}},
+		{"too many claims for a circuit", "", formats.Limit, func() error { _, err := Build(s.pk.Key, tables, 2_000, Options{}); return err }},
+		{"too many columns for a circuit", "", formats.Limit, func() error {
+			_, err := Build(keygen(t, wide(40_000), "root-dev").Key, []formats.Table{{LogHeight: 8}}, 1, Options{})
 			return err
 		}},
 		{"another suite", "K-3", formats.Incompatible, func() error { _, err := Build(blake3Key(t), tables, 1, Options{}); return err }},
