@@ -11,6 +11,7 @@ import (
 	"github.com/consensys/gnark/constraint"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
+	"github.com/consensys/gnark/frontend/cs/scs"
 	"github.com/consensys/gnark/logger"
 
 	"github.com/ixprove/ixprove/compress/circuit"
@@ -42,13 +43,19 @@ var rootSample = sync.OnceValue(func() *sample {
 // circuits are compiled once for each shape.
 type circuits struct {
 	options circuit.Options
+	builder frontend.NewBuilder
 	key     *verifier.Key
 	systems map[string]constraint.ConstraintSystem
 }
 
-func newCircuits(key *verifier.Key, o circuit.Options) *circuits {
+// newCircuits are those for Groth16, or for Plonk.
+func newCircuits(key *verifier.Key, o circuit.Options, plonk bool) *circuits {
 	logger.Disable()
-	return &circuits{o, key, map[string]constraint.ConstraintSystem{}}
+	builder := frontend.NewBuilder(r1cs.NewBuilder[constraint.U64])
+	if plonk {
+		builder = scs.NewBuilder[constraint.U64]
+	}
+	return &circuits{o, builder, key, map[string]constraint.ConstraintSystem{}}
 }
 
 func (c *circuits) of(t testing.TB, tables []formats.Table, claims int) constraint.ConstraintSystem {
@@ -59,7 +66,7 @@ func (c *circuits) of(t testing.TB, tables []formats.Table, claims int) constrai
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.systems[name], err = frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder[constraint.U64], root); err != nil {
+		if c.systems[name], err = frontend.Compile(ecc.BN254.ScalarField(), c.builder, root); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +97,7 @@ func (c *circuits) accepts(t testing.TB, p *formats.Proof) (accepted, solved boo
 
 func TestRootCircuitMutations(t *testing.T) {
 	s := rootSample()
-	c := newCircuits(s.pk.Key, circuit.Options{Commitments: true})
+	c := newCircuits(s.pk.Key, circuit.Options{Commitments: true}, false)
 	if ok, _ := c.accepts(t, s.proof(t)); !ok {
 		t.Fatal("the honest proof is refused")
 	}
@@ -116,7 +123,7 @@ func TestRootCircuitMutations(t *testing.T) {
 
 func TestRootCircuitForgeries(t *testing.T) {
 	s := rootSample()
-	c := newCircuits(s.pk.Key, circuit.Options{Commitments: true})
+	c := newCircuits(s.pk.Key, circuit.Options{}, true)
 	for _, f := range forgeries(s) {
 		if len(f.witness.Shards) != 1 {
 			continue
@@ -155,7 +162,7 @@ func TestRootCircuitBalance(t *testing.T) {
 	p.Claims = lie
 	_, err = verifier.Verify(s.pk.Key, encoded(t, p), policy)
 	refused(t, err, "P-25", formats.Rejected)
-	if ok, tried := newCircuits(s.pk.Key, circuit.Options{}).accepts(t, p); ok || !tried {
+	if ok, tried := newCircuits(s.pk.Key, circuit.Options{Commitments: true}, true).accepts(t, p); ok || !tried {
 		t.Error("the circuit accepts")
 	}
 }
