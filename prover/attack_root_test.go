@@ -11,6 +11,7 @@ import (
 	"github.com/consensys/gnark/constraint"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
+	"github.com/consensys/gnark/frontend/cs/scs"
 	"github.com/consensys/gnark/logger"
 
 	"github.com/ixprove/ixprove/compress/circuit"
@@ -19,6 +20,7 @@ import (
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/security"
 )
 
@@ -41,13 +43,19 @@ var rootSample = sync.OnceValue(func() *sample {
 // circuits are compiled once for each shape.
 type circuits struct {
 	options circuit.Options
+	builder frontend.NewBuilder
 	key     *verifier.Key
 	systems map[string]constraint.ConstraintSystem
 }
 
-func newCircuits(key *verifier.Key, o circuit.Options) *circuits {
+// newCircuits are those for Groth16, or for Plonk.
+func newCircuits(key *verifier.Key, o circuit.Options, plonk bool) *circuits {
 	logger.Disable()
-	return &circuits{o, key, map[string]constraint.ConstraintSystem{}}
+	builder := frontend.NewBuilder(r1cs.NewBuilder[constraint.U64])
+	if plonk {
+		builder = scs.NewBuilder[constraint.U64]
+	}
+	return &circuits{o, builder, key, map[string]constraint.ConstraintSystem{}}
 }
 
 func (c *circuits) of(t testing.TB, tables []formats.Table, claims int) constraint.ConstraintSystem {
@@ -58,7 +66,7 @@ func (c *circuits) of(t testing.TB, tables []formats.Table, claims int) constrai
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.systems[name], err = frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder[constraint.U64], root); err != nil {
+		if c.systems[name], err = frontend.Compile(ecc.BN254.ScalarField(), c.builder, root); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +97,7 @@ func (c *circuits) accepts(t testing.TB, p *formats.Proof) (accepted, solved boo
 
 func TestRootCircuitMutations(t *testing.T) {
 	s := rootSample()
-	c := newCircuits(s.pk.Key, circuit.Options{Commitments: true})
+	c := newCircuits(s.pk.Key, circuit.Options{Commitments: true}, false)
 	if ok, _ := c.accepts(t, s.proof(t)); !ok {
 		t.Fatal("the honest proof is refused")
 	}
@@ -115,7 +123,7 @@ func TestRootCircuitMutations(t *testing.T) {
 
 func TestRootCircuitForgeries(t *testing.T) {
 	s := rootSample()
-	c := newCircuits(s.pk.Key, circuit.Options{Commitments: true})
+	c := newCircuits(s.pk.Key, circuit.Options{}, true)
 	for _, f := range forgeries(s) {
 		if len(f.witness.Shards) != 1 {
 			continue
@@ -133,5 +141,28 @@ func TestRootCircuitForgeries(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+// TestRootCircuitBalance makes a false claim in a proof that is honest in all else: the claim is in the transcript, and true where the sums are added up.
+func TestRootCircuitBalance(t *testing.T) {
+	s := rootSample()
+	lie := s.fit(withClaims(func(c []formats.Claim) []formats.Claim { bump(c[0].Results, 0); return c })).Claims
+	w := s.fit(toyWitness(1))
+	truth := w.Claims
+	w.Claims = lie
+	data := proveWith(t, cheat{hooks{pin: func(_ *verifier.Table, value field.Ext) field.Ext {
+		w.Claims = truth
+		return value
+	}}}, s.pk, w)
+	p, err := formats.DecodeProof(data, len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Claims = lie
+	_, err = verifier.Verify(s.pk.Key, encoded(t, p), policy)
+	refused(t, err, "P-25", formats.Rejected)
+	if ok, tried := newCircuits(s.pk.Key, circuit.Options{Commitments: true}, true).accepts(t, p); ok || !tried {
+		t.Error("the circuit accepts")
 	}
 }

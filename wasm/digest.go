@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "3925812ac0fc7a86570342b98d0a73a51c5901f0cc4a63ad725c8433251e234c"
+const Digest = "61d5167368917753d96684051a0cefd1bf85da27e5eaba9b032e75d426e27fde"

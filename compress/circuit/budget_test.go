@@ -117,7 +117,7 @@ func TestBudgets(t *testing.T) {
 		most      map[string]int
 		long      bool
 	}{
-		{"root-dev", 8, 8, Options{Commitments: true}, map[string]int{"r1cs": 200_000, "scs": 400_000}, false},
+		{"root-dev", 8, 8, Options{Commitments: true}, map[string]int{"r1cs": 75_000, "scs": 180_000}, false},
 		{"root", 16, 50, Options{Commitments: true}, map[string]int{"r1cs": 1_300_000, "scs": 3_200_000}, true},
 		{"root", 16, 50, Options{}, map[string]int{"r1cs": 2_600_000}, true},
 	} {

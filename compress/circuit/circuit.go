@@ -1,4 +1,4 @@
-// Package circuit is the verifier of root proofs (docs/protocol.md) as a gnark circuit over BN254, generated from a verifying key and a shape. docs/compress.md says which check
+// Package circuit is the verifier of root proofs (docs/protocol.md) as a gnark circuit over BN254, generated from a verifying key and a shape. docs/circuit.md says which check
 // is made where.
 //
 // What depends on the key and the shape alone is checked when the circuit is generated, and refused there. Everything else that docs/protocol.md asks for is a constraint. Values of F

@@ -14,12 +14,14 @@ import (
 	"github.com/consensys/gnark/backend/plonk"
 	backend "github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
+	"github.com/consensys/gnark/constraint/solver"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
 	"github.com/consensys/gnark/frontend/cs/scs"
 	"github.com/consensys/gnark/logger"
 	"github.com/consensys/gnark/test/unsafekzg"
 
+	"github.com/ixprove/ixprove/compress/goldilocks"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
@@ -212,7 +214,12 @@ func TestRefusals(t *testing.T) {
 		}},
 		{"too high", "P-14", formats.Rejected, func() error { _, err := Build(s.pk.Key, []formats.Table{{LogHeight: 28}}, 1, Options{}); return err }},
 		{"too weak", "P-17", formats.Rejected, func() error {
-			_, err := Build(keygen(t, wide(20_000), "root").Key, []formats.Table{{LogHeight: 27}}, 1, Options{})
+			_, err := Build(keygen(t, wide(16_000), "root").Key, []formats.Table{{LogHeight: 27}}, 1, Options{})
+			return err
+		}},
+		{"too many claims for a circuit", "", formats.Limit, func() error { _, err := Build(s.pk.Key, tables, 2_000, Options{}); return err }},
+		{"too many columns for a circuit", "", formats.Limit, func() error {
+			_, err := Build(keygen(t, wide(40_000), "root-dev").Key, []formats.Table{{LogHeight: 8}}, 1, Options{})
 			return err
 		}},
 		{"another suite", "K-3", formats.Incompatible, func() error { _, err := Build(blake3Key(t), tables, 1, Options{}); return err }},
@@ -279,6 +286,39 @@ func TestSNARKs(t *testing.T) {
 		}
 		if err := groth16.Verify(proof, vk, public); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestTamperedHints changes outputs of hints in a whole circuit, calls spread over all of it: none is free.
+func TestTamperedHints(t *testing.T) {
+	s, o := tiny(t), Options{Commitments: true}
+	ccs := compile(t, builders[1].new, s.build(t, o))
+	c, _ := s.assign(t, o)
+	w := full(t, c)
+	for name, hint := range goldilocks.Hints() {
+		// run solves with a change to output out of one call, counted in the order of a solver with one worker. It returns how many calls there are.
+		run := func(call, out int) (calls int, err error) {
+			_, err = ccs.Solve(w, solver.WithNbTasks(1), solver.OverrideHint(solver.GetHintID(hint), func(field *big.Int, in, outs []*big.Int) error {
+				if err := hint(field, in, outs); err != nil {
+					return err
+				}
+				if calls == call {
+					outs[out%len(outs)].Add(outs[out%len(outs)], big.NewInt(1))
+				}
+				calls++
+				return nil
+			}))
+			return calls, err
+		}
+		calls, err := run(-1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 0; k < calls; k += calls/24 + 1 {
+			if _, err := run(k, k); err == nil {
+				t.Errorf("hint %q: call %d of %d is free", name, k, calls)
+			}
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (v *checker) openTrees(trees []*merkle.Tree, crowns []crown, bits []fronten
 		for _, row := range p.Rows {
 			elements := make([]goldilocks.Element, len(row))
 			for k, x := range row {
-				elements[k] = v.chip.Word(x)
+				elements[k] = v.word(x)
 			}
 			out[i] = append(out[i], elements)
 		}

@@ -229,14 +229,15 @@ func TestCrown(t *testing.T) {
 		below := 2<<limit - 2
 		inputs := 1 + below + queries*(5+3+5-limit)
 		ccs := compileGadget(t, builders[0].new, inputs, func(api frontend.API, in []frontend.Variable) {
-			h := hasher{api}
-			c := h.crown(in[0], in[1:1+below])
+			v := &checker{api: api, hasher: hasher{api}, chip: goldilocks.New(api, goldilocks.Options{})}
+			c := v.crown(in[0], in[1:1+below])
 			in = in[1+below:]
 			for range queries {
 				for _, b := range in[:5] {
 					api.AssertIsBoolean(b)
 				}
-				h.open(tree, c, in[:5], [][]frontend.Variable{in[5:7], in[7:8]}, in[8:8+5-limit])
+				p := path{Rows: [][]frontend.Variable{in[5:7], in[7:8]}, Siblings: in[8 : 8+5-limit]}
+				v.openTrees([]*merkle.Tree{tree}, []crown{c}, in[:5], []path{p})
 				in = in[8+5-limit:]
 			}
 		})
@@ -287,7 +288,29 @@ func TestCrown(t *testing.T) {
 				}
 				in[i] = was
 			}
+			// The same lane from other numbers, which are no words.
+			at := 1 + below + 5
+			one := new(big.Int).Lsh(big.NewInt(1), 64)
+			in[at], in[at+1] = one.Add(one, new(big.Int).SetUint64(rows[indices[0]].At(0))), rows[indices[0]].At(1)-1
+			if solved(t, ccs, in...) {
+				t.Errorf("crown of %d levels, openings at %v: a row of a number of 65 bits is accepted", limit, indices)
+			}
 		}
+	}
+}
+
+// TestWords gives an element of E coefficients that are no words.
+func TestWords(t *testing.T) {
+	ccs := compileGadget(t, builders[0].new, 3, func(api frontend.API, in []frontend.Variable) {
+		v := &checker{api: api, hasher: hasher{api}, chip: goldilocks.New(api, goldilocks.Options{})}
+		v.words([]ext{ext(in)})
+	})
+	top, over := uint64(1<<64-1), new(big.Int).Lsh(big.NewInt(1), 64)
+	if !solved(t, ccs, top, top, top) {
+		t.Error("words are refused")
+	}
+	if solved(t, ccs, over, 0, 0) || solved(t, ccs, 0, over, 0) || solved(t, ccs, 0, 0, over) || solved(t, ccs, -1, 0, 0) {
+		t.Error("numbers that are no words are accepted")
 	}
 }
 

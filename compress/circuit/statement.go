@@ -101,6 +101,9 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 	if err := verifier.CheckWork(shapes); err != nil {
 		return nil, err
 	}
+	if err := s.checkSize(); err != nil {
+		return nil, err
+	}
 	terms := security.Terms(key.Profile, verifier.Security(shapes, claims), security.Johnson)
 	if strings.HasSuffix(key.Profile.Name, "dev") {
 		s.label = labelInsecure
@@ -121,6 +124,34 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 		}
 	}
 	return s, nil
+}
+
+// checkSize bounds what a key and a shape can make a compiler do, some ten million constraints each: a real root stays far below.
+func (s *shape) checkSize() error {
+	operations, values := uint64(0), 0
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		operations += t.Work
+		for k := range verifier.NumKinds {
+			values += t.Columns(k)
+		}
+	}
+	for _, c := range []struct {
+		place, what string
+		most, got   uint64
+	}{
+		{"claims", "the words of the claims are too many for a circuit", 1 << 12, uint64(s.claims) * uint64(2+s.claimElements())},
+		{"tables", "the constraints take too many operations for a circuit", 1 << 18, operations},
+		{"tables", "the columns are too many for a circuit", 1 << 15, uint64(values)},
+	} {
+		if c.got > c.most {
+			e := (&formats.Error{Class: formats.Limit, Place: c.place, What: c.what}).Mismatch(c.most, c.got)
+			e.Expected = "at most " + e.Expected
+			e.Next = "prove less in one root"
+			return e
+		}
+	}
+	return nil
 }
 
 // checkEntries refuses keys whose entries have different numbers of elements: the words of T-2 would have no fixed places.

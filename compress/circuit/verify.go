@@ -45,7 +45,7 @@ func (v *checker) check(c *rootCircuit) {
 
 	// Everything that is absorbed is words; roots are cut into theirs.
 	v.enter("transcript")
-	pins, sums, openings, final, nonce := v.words(w.Pins), v.words(w.Sums), v.words(w.Openings), v.words(w.Final), v.chip.Word(w.Nonce)
+	pins, sums, openings, final, nonce := v.words(w.Pins), v.words(w.Sums), v.words(w.Openings), v.words(w.Final), v.word(w.Nonce)
 	statement := &verifier.Statement[frontend.Variable]{Key: constantWords(digest), Shapes: []*verifier.Shape{v.Shape}, Roots: [][]frontend.Variable{digestWords(v.chip, w.Main)}}
 	for i := range claims {
 		statement.Claims = append(statement.Claims, verifier.ClaimWords[frontend.Variable]{Entry: claims[i].entry, Elements: words(claims[i].elements...)})
@@ -95,12 +95,7 @@ func (v *checker) crowns() []crown {
 	for i := range v.Trees {
 		switch t := &v.Trees[i]; t.Kind {
 		case verifier.Fixed:
-			words := constantWords(v.Tables[t.Tables[0]].Fixed[0].Root)
-			sum := new(big.Int)
-			for k, word := range words {
-				sum.Add(sum, shifted(word.(uint64), 64*k))
-			}
-			roots = append(roots, sum)
+			roots = append(roots, digest(v.Tables[t.Tables[0]].Fixed[0].Root))
 		case verifier.Main:
 			roots = append(roots, w.Main)
 		case verifier.Aux:
@@ -117,12 +112,15 @@ func (v *checker) crowns() []crown {
 	return out
 }
 
-// words are elements of E of the witness, each coefficient checked to be below 2^64.
+// word is a variable of the witness that is hashed, checked to be below 2^64: lanes of words are then injective.
+func (v *checker) word(x frontend.Variable) goldilocks.Element { return v.chip.Word(x) }
+
+// words are elements of E of the witness, their coefficients words.
 func (v *checker) words(es []ext) []goldilocks.Ext {
 	out := make([]goldilocks.Ext, len(es))
 	for i, e := range es {
 		for k := range e {
-			out[i][k] = v.chip.Word(e[k])
+			out[i][k] = v.word(e[k])
 		}
 	}
 	return out

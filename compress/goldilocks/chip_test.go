@@ -157,7 +157,7 @@ func TestArithmetic(t *testing.T) {
 					case 3:
 						want, make = field.Mul(base[i], k), func() Element { return c.ScaleConstant(es[i], k) }
 					case 4:
-						want, make = base[i], func() Element { return c.ReduceWord(es[i]) }
+						want, make = base[i], func() Element { return c.Reduce(es[i]) }
 					case 5:
 						want, make = base[j], func() Element { return c.Select(bit, es[j], es[j]) }
 					case 6:

@@ -161,12 +161,8 @@ func (c *Chip) Table(bits []frontend.Variable, entries []*big.Int) Element {
 }
 
 // Reduce is a number of 64 bits, or as many more as cost nothing, in the class of a: a itself if it is one.
-func (c *Chip) Reduce(a Element) Element { return c.reduce(a, c.ranges.round(64)) }
-
-// ReduceWord is a number of exactly 64 bits in the class of a.
-func (c *Chip) ReduceWord(a Element) Element { return c.reduce(a, 64) }
-
-func (c *Chip) reduce(a Element, bits int) Element {
+func (c *Chip) Reduce(a Element) Element {
+	bits := c.ranges.round(64)
 	if x, ok := a.constant(); ok {
 		return c.Constant(field.Element(new(big.Int).Mod(x, modulus).Uint64()))
 	}

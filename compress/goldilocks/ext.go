@@ -58,60 +58,42 @@ func (c *Chip) MulX(a Ext) Ext { return Ext{c.Scale(a[2], big.NewInt(2)), a[0], 
 // MulExt is a b.
 func (c *Chip) MulExt(a, b Ext) Ext { return c.DotExt([]Ext{a}, []Ext{b}) }
 
+// karatsuba is, for each coefficient of a product x y, how often it has x_0 y_0, x_1 y_1, x_2 y_2, (x_0 + x_1)(y_0 + y_1), (x_0 + x_2)(y_0 + y_2) and (x_1 + x_2)(y_1 + y_2).
+var karatsuba = [3][6]int64{{1, -2, -2, 0, 0, 2}, {-1, -1, 2, 1, 0, 0}, {-1, 1, -1, 0, 1, 0}}
+
 // DotExt is Σ a_i b_i for slices of one length, at least one. Additions cost nothing in a rank-1 system, so there it takes six products each, after Karatsuba, and otherwise nine.
 // Factors are reduced first if the sum might be too large.
-func (c *Chip) DotExt(a, b []Ext) Ext {
+func (c *Chip) DotExt(a, b []Ext) (out Ext) {
 	a, b = c.dotFactors(a, b)
-	two := big.NewInt(2)
-	var out [3][]Element
+	terms := [3][]Element{{c.Constant(0)}, {c.Constant(0)}, {c.Constant(0)}}
 	add := func(k int, x Element, times int64) {
-		if times != 1 {
-			x = c.Scale(x, big.NewInt(times))
+		if times != 0 {
+			terms[k] = append(terms[k], c.Scale(x, big.NewInt(times)))
 		}
-		out[k] = append(out[k], x)
 	}
 	for i := range a {
 		x, y := a[i], b[i]
 		if c.gates || x.isBase() || y.isBase() {
-			for j := range 3 {
-				for k := range 3 {
-					if isZero(x[j]) || isZero(y[k]) {
-						continue
+			for j := range x {
+				for k := range y {
+					if !isZero(x[j]) && !isZero(y[k]) {
+						add((j+k)%3, c.Mul(x[j], y[k]), int64(1+(j+k)/3))
 					}
-					p := c.Mul(x[j], y[k])
-					if j+k >= 3 {
-						p = c.Scale(p, two)
-					}
-					out[(j+k)%3] = append(out[(j+k)%3], p)
 				}
 			}
 			continue
 		}
-		p0, p1, p2 := c.Mul(x[0], y[0]), c.Mul(x[1], y[1]), c.Mul(x[2], y[2])
 		cross := func(j, k int) Element { return c.Mul(c.Add(x[j], x[k]), c.Add(y[j], y[k])) }
-		m01, m02, m12 := cross(0, 1), cross(0, 2), cross(1, 2)
-		add(0, p0, 1)
-		add(0, m12, 2)
-		add(0, p1, -2)
-		add(0, p2, -2)
-		add(1, m01, 1)
-		add(1, p0, -1)
-		add(1, p1, -1)
-		add(1, p2, 2)
-		add(2, m02, 1)
-		add(2, p0, -1)
-		add(2, p2, -1)
-		add(2, p1, 1)
-	}
-	var r Ext
-	for k := range r {
-		if len(out[k]) == 0 {
-			r[k] = c.Constant(0)
-			continue
+		for p, product := range []Element{c.Mul(x[0], y[0]), c.Mul(x[1], y[1]), c.Mul(x[2], y[2]), cross(0, 1), cross(0, 2), cross(1, 2)} {
+			for k := range terms {
+				add(k, product, karatsuba[k][p])
+			}
 		}
-		r[k] = c.Sum(out[k]...)
 	}
-	return r
+	for k := range out {
+		out[k] = c.Sum(terms[k]...)
+	}
+	return out
 }
 
 // DotBase is Σ a_i s_i for s_i in F, for slices of one length, at least one.
@@ -181,18 +163,12 @@ func (c *Chip) SelectExt(bit frontend.Variable, a, b Ext) (out Ext) {
 }
 
 // Quotient is a/b, for b that other constraints keep from being zero: else nothing would hold it if a is zero too.
-func (c *Chip) Quotient(a, b Ext) Ext {
-	q := c.HintedQuotient(a, b)
-	c.AssertZeroExt(c.SubExt(c.MulExt(q, b), a))
-	return q
-}
-
-// HintedQuotient is reduced numbers that should be a/b, but that nothing holds to it yet: the caller demands it in its own way.
-func (c *Chip) HintedQuotient(a, b Ext) (q Ext) {
+func (c *Chip) Quotient(a, b Ext) (q Ext) {
 	bits := c.ranges.round(64)
 	for i, v := range hinted(c.api, "quotient in E", 3, a[0].v, a[1].v, a[2].v, b[0].v, b[1].v, b[2].v) {
 		q[i] = c.Number(v, bits)
 	}
+	c.AssertZeroExt(c.SubExt(c.MulExt(q, b), a))
 	return q
 }
 
