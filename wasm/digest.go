@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "61d5167368917753d96684051a0cefd1bf85da27e5eaba9b032e75d426e27fde"
+const Digest = "bfa6ed91d5c6cdffe12ba0723921ec3e4df05530379321315c08e1f3bf1a3825"
