@@ -391,7 +391,7 @@ func (s *shard) finish(tr *transcript.Transcript) error {
 	}
 	s.clock.step()
 	tr.Absorb(transcript.TagNonce, []uint64{s.out.Nonce}) // T-17
-	indices := verifier.DrawQueries(tr, s.key.Profile.Queries, s.Schedule.LogSize(0))
+	indices := verifier.SortDistinct(verifier.DrawQueries(tr, s.key.Profile.Queries, s.Schedule.LogSize(0)))
 	if err := s.queries(indices, layers); err != nil { // T-18
 		return err
 	}
