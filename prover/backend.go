@@ -30,19 +30,31 @@ type Job struct {
 	Queries         int
 	MessageElements int               // of the widest channel of lookups
 	Shapes          []*verifier.Shape // of the proof's shards
+	Seeds           [][][]Bytes       // per shard and table, what each of its row kernels reads; none where the host writes the rows
 	Regenerate      bool              // as in Options
 }
 
-// NewJob is the job of a proof.
-func NewJob(key *verifier.Key, shapes []*verifier.Shape, regenerate bool) Job {
+// NewJob is the job of a proof of a witness with these shapes.
+func NewJob(key *verifier.Key, shapes []*verifier.Shape, w *Witness, regenerate bool) Job {
 	p := &key.Profile
-	return Job{Suite: key.Suite, LogBlowup: p.LogBlowup, Queries: p.Queries, MessageElements: key.MessageElements(), Shapes: shapes, Regenerate: regenerate}
+	j := Job{Suite: key.Suite, LogBlowup: p.LogBlowup, Queries: p.Queries, MessageElements: key.MessageElements(), Shapes: shapes, Seeds: make([][][]Bytes, len(shapes)), Regenerate: regenerate}
+	for i := range shapes {
+		j.Seeds[i] = make([][]Bytes, len(w.Shards[i].Tables))
+		for k := range j.Seeds[i] {
+			for _, r := range rowKernels(w.Shards[i].Tables[k].Trace) {
+				j.Seeds[i][k] = append(j.Seeds[i][k], r.seedBytes())
+			}
+		}
+	}
+	return j
 }
 
 // Meter is a Session whose device counts its work.
 type Meter interface {
 	// Enter charges what follows to a stage.
 	Enter(s Stage)
+	// Rows says how the rows of the tables were written, circuit by circuit.
+	Rows() []RowWork
 	// Work returns what was done so far, in the order in which stages were first entered. It waits for the device.
 	Work() ([]StageWork, error)
 }
@@ -53,6 +65,14 @@ type StageWork struct {
 	BytesUp, BytesDown int64
 	Launches           int64         // kernels started
 	Busy               time.Duration // of the device in these kernels, by its own clock
+}
+
+// RowWork is how the rows of a circuit's tables came to a device.
+type RowWork struct {
+	Circuit  string
+	OnDevice bool  // kernels wrote them, from seeds; else the host did
+	Tables   int   // each time that they were written
+	BytesUp  int64 // seeds or rows
 }
 
 // Matrix is a handle of columns on a trace domain, column-major, in row order, where the backend keeps them.

@@ -73,7 +73,7 @@ func TestDeviceMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, false), 132)
+			m := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, false), 132)
 			var peak prover.Bytes
 			for _, s := range m.Stages {
 				var sum prover.Bytes
@@ -88,7 +88,7 @@ func TestDeviceMemory(t *testing.T) {
 			if m.Peak != peak || m.Worst().Total != peak {
 				t.Errorf("%s: the peak is %d, the worst stage's total %d", name, m.Peak, peak)
 			}
-			again := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, true), 132)
+			again := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, true), 132)
 			if again.Peak > m.Peak || shards > 1 && again.Peak == m.Peak {
 				t.Errorf("%s, %d shards: regenerating takes %d instead of %d", name, shards, again.Peak, m.Peak)
 			}
@@ -112,13 +112,14 @@ func TestScratchAboutTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	aligned := func(n int64) prover.Bytes { return prover.Bytes((n + 255) &^ 255) }
+	w := &prover.Witness{Shards: []prover.Shard{{Tables: make([]prover.Table, 1)}}}
 	for log := uint8(3); log <= formats.MaxLogHeight; log++ {
 		tables, err := verifier.CheckTables(pk.Key, 0, []formats.Table{{LogHeight: log}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		shapes := []*verifier.Shape{verifier.NewShape(pk.Key, tables)}
-		plan := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, false), 132)
+		plan := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, false), 132)
 		for kind := range verifier.NumKinds {
 			for _, n := range []int{tables[0].Columns(kind), len(tables[0].NextColumns(kind))} {
 				need := aligned(8 * int64(n))

@@ -219,6 +219,9 @@ func (m *deviceModel) traces(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageTrace, shard)
 	for i := range s.Tables {
 		d.traces = append(d.traces, m.take(High, "main trace", trace(&s.Tables[i], verifier.Main)))
+		for _, n := range m.job.Seeds[shard][i] {
+			m.give(m.take(High, "seeds", n))
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ type Result struct {
 	Stages    []StageTime
 	Runs      []StageRun  // in the order in which they ran
 	Work      []StageWork // of the backend's device; nil where it does not count
+	Rows      []RowWork   // the same
 	PeakBytes int64       // of the backend's buffers
 	Elapsed   time.Duration
 }
@@ -76,7 +77,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, o.Regenerate))
+	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, w, o.Regenerate))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,6 +144,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 		if r.Work, err = p.meter.Work(); err != nil {
 			return nil, nil, err
 		}
+		r.Rows = p.meter.Rows()
 	}
 	r.Proof, err = encode.Proof(out)
 	return p, r, err

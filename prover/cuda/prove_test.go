@@ -68,7 +68,7 @@ func same(t *testing.T, b *cuda.Backend, pk *prover.ProvingKey, w *prover.Witnes
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, regenerate), b.Info().Processors)
+	model := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, regenerate), b.Info().Processors)
 	if got.PeakBytes > int64(model.Peak) || float64(got.PeakBytes) < 0.97*float64(model.Peak) {
 		t.Errorf("the proof took %d bytes, the model says %d", got.PeakBytes, model.Peak)
 	}

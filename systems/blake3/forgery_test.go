@@ -31,7 +31,7 @@ type forgery struct {
 
 // newForgery starts with the honest compressions of a file and pads them to a power of two, at least two.
 func newForgery(data []byte) *forgery {
-	var t tree
+	t := newTree([][]byte{data})
 	t.hash(data, 0, blake3.Root)
 	f := &forgery{list: append(t.chunks, t.parents...), children: map[int][2]int{}}
 	at := map[[8]uint32]int{}

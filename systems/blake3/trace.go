@@ -3,6 +3,7 @@ package blake3
 import (
 	"math/bits"
 
+	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/systems/bytes"
 	"github.com/ixprove/ixprove/verifier/blake3"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -199,4 +200,35 @@ func (t table) WriteRows(columns [][]field.Element, first int) error {
 		}
 	})
 	return nil
+}
+
+// seedWords is what a kernel reads of a compression: seed's words.
+const seedWords = 18
+
+// seed writes what the rows of a compression and of its neighbours follow from. kernels/cu/rows_blake3.cu reads it.
+func (c *compression) seed(words *[seedWords]uint64) {
+	for i := range 4 {
+		words[i] = uint64(c.cv[2*i]) | uint64(c.cv[2*i+1])<<32
+	}
+	for i := range 8 {
+		words[4+i] = uint64(c.block[2*i]) | uint64(c.block[2*i+1])<<32
+	}
+	words[12], words[13], words[14] = c.bytes, c.split[0], c.split[1]
+	words[15] = uint64(c.chunk) | uint64(c.length)<<32
+	words[16] = uint64(c.flags) | bit(c.tail)<<32
+	words[17] = uint64(c.uses[0]) | uint64(c.uses[1])<<32
+}
+
+// kernel is a run of a kernel over the compressions, with a thread for each row.
+func (t table) kernel(name string) prover.RowKernel {
+	return prover.RowKernel{Name: name, Items: len(t), Words: seedWords, Threads: rowsPerCompression, Seeds: func(words []uint64, first int) {
+		for i := range len(words) / seedWords {
+			t[first+i].seed((*[seedWords]uint64)(words[seedWords*i:]))
+		}
+	}}
+}
+
+// RowKernels implements prover.DeviceTrace.
+func (t table) RowKernels() []prover.RowKernel {
+	return []prover.RowKernel{t.kernel("rows_blake3_compress")}
 }

@@ -6,6 +6,7 @@ package blake3
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -29,7 +30,7 @@ type Plan [][]int
 //
 // Files of more than MaxBytes are a *formats.Error of class Limit; no file, or a plan that does not hold them, one of class Invalid.
 func Witness(files [][]byte, plan Plan, minLogHeight int) (*prover.Witness, error) {
-	return witness(files, minLogHeight, func(t *tree) ([][]table, error) {
+	return witness(files, minLogHeight, func(t tree) ([][]table, error) {
 		if plan == nil {
 			return t.spread(1, minLogHeight), nil
 		}
@@ -45,10 +46,10 @@ func WitnessOver(files [][]byte, shards, minLogHeight int) (*prover.Witness, err
 		e.Expected = "1 to " + strconv.Itoa(formats.MaxShards)
 		return nil, e
 	}
-	return witness(files, minLogHeight, func(t *tree) ([][]table, error) { return t.spread(shards, minLogHeight), nil })
+	return witness(files, minLogHeight, func(t tree) ([][]table, error) { return t.spread(shards, minLogHeight), nil })
 }
 
-func witness(files [][]byte, minLogHeight int, arrange func(*tree) ([][]table, error)) (*prover.Witness, error) {
+func witness(files [][]byte, minLogHeight int, arrange func(tree) ([][]table, error)) (*prover.Witness, error) {
 	if len(files) == 0 {
 		return nil, &formats.Error{Class: formats.Invalid, Place: Name, What: "there is no file to claim the digest of"}
 	}
@@ -60,71 +61,117 @@ func witness(files [][]byte, minLogHeight int, arrange func(*tree) ([][]table, e
 			return nil, e
 		}
 	}
-	t := tree{chunks: make([]compression, 0, int(total)/blake3.BlockSize+len(files))}
+	t := newTree(files)
 	claims := make([]formats.Claim, len(files))
+	left := t
 	for i, f := range files {
-		cv := t.hash(f, 0, blake3.Root)
-		for _, w := range cv {
+		var room tree
+		room, left = left.cut(len(f))
+		for _, w := range room.hash(f, 0, blake3.Root) {
 			claims[i].Results = claims[i].Results.Append(uint64(w))
 		}
 		n := uint64(len(f))
 		claims[i].Results = claims[i].Results.Append(n & (1<<32 - 1)).Append(n >> 32)
 	}
-	tables, err := arrange(&t)
+	tables, err := arrange(t)
 	if err != nil {
 		return nil, err
 	}
 	return assemble(claims, tables, minLogHeight), nil
 }
 
-// tree collects the compressions of files: chunks block after block, parents after their children.
+// tree holds the compressions of files: chunks block after block, parents after their children.
 type tree struct{ chunks, parents []compression }
 
-// hash adds the compressions of a subtree and returns its output. Every output is used once: as a claim under the flag blake3.Root, else as a node.
-func (t *tree) hash(data []byte, chunk, root uint32) [8]uint32 {
+// blocks is the number of blocks of so many bytes; one for none.
+func blocks(n int) int { return max(1, (n+blake3.BlockSize-1)/blake3.BlockSize) }
+
+// chunks is the number of chunks of so many bytes; one for none.
+func chunks(n int) int { return max(1, (n+blake3.ChunkSize-1)/blake3.ChunkSize) }
+
+// newTree makes room for the compressions of files.
+func newTree(files [][]byte) tree {
+	var leaves, parents int
+	for _, f := range files {
+		leaves += blocks(len(f))
+		parents += chunks(len(f)) - 1
+	}
+	return tree{make([]compression, leaves), make([]compression, parents)}
+}
+
+// cut divides a tree: the room for the first n bytes, and the rest.
+func (t tree) cut(n int) (first, rest tree) {
+	leaves, parents := blocks(n), chunks(n)-1
+	return tree{t.chunks[:leaves], t.parents[:parents]}, tree{t.chunks[leaves:], t.parents[parents:]}
+}
+
+// splitBytes is the least size of a subtree whose halves are hashed at the same time: some tens of microseconds of work.
+const splitBytes = 64 << 10
+
+// hash fills in the compressions of a subtree and returns its output. Every output is used once: as a claim under the flag blake3.Root, else as a node.
+func (t tree) hash(data []byte, chunk, root uint32) [8]uint32 {
 	uses := [2]uint32{1, 0}
 	if root != 0 {
 		uses = [2]uint32{0, 1}
 	}
 	if len(data) <= blake3.ChunkSize {
-		return t.hashChunk(data, chunk, root, uses)
+		return hashChunk(t.chunks, data, chunk, root, uses)
 	}
 	left := blake3.ChunkSize << (bits.Len(uint(len(data)-1)>>logChunk) - 1)
-	c := compression{
+	c := &t.parents[len(t.parents)-1] // after its children
+	*c = compression{
 		cv: blake3.IV, bytes: uint64(len(data)), split: [2]uint64{uint64(left), uint64(len(data) - left)},
 		chunk: chunk, length: blake3.BlockSize, flags: blake3.Parent | root, uses: uses,
 	}
-	l := t.hash(data[:left], chunk, 0)
-	r := t.hash(data[left:], chunk+uint32(left>>logChunk), 0)
+	before, after := t.cut(left)
+	after.parents = after.parents[:len(after.parents)-1]
+	var l, r [8]uint32
+	first := func() { l = before.hash(data[:left], chunk, 0) }
+	second := func() { r = after.hash(data[left:], chunk+uint32(left>>logChunk), 0) }
+	if len(data) < splitBytes {
+		first()
+		second()
+	} else {
+		var wait sync.WaitGroup
+		wait.Go(first)
+		second()
+		wait.Wait()
+	}
 	copy(c.block[:8], l[:])
 	copy(c.block[8:], r[:])
-	t.parents = append(t.parents, c)
 	return c.output()
 }
 
-func (t *tree) hashChunk(data []byte, chunk, root uint32, uses [2]uint32) [8]uint32 {
-	c := compression{cv: blake3.IV, chunk: chunk, flags: blake3.ChunkStart}
-	for {
-		n := min(len(data), blake3.BlockSize)
-		c.block = loadBlock(data[:n])
-		c.length = uint32(n)
-		c.bytes += uint64(n)
-		if data = data[n:]; len(data) == 0 {
-			break
+// hashChunk fills in the compressions of a chunk and returns its output.
+func hashChunk(to []compression, data []byte, chunk, root uint32, uses [2]uint32) (cv [8]uint32) {
+	cv = blake3.IV
+	for i := range to {
+		c := &to[i]
+		n := min(len(data)-i*blake3.BlockSize, blake3.BlockSize)
+		end := i*blake3.BlockSize + n
+		*c = compression{cv: cv, block: loadBlock(data[end-n : end]), bytes: uint64(end), chunk: chunk, length: uint32(n)}
+		if i == 0 {
+			c.flags = blake3.ChunkStart
 		}
-		t.chunks = append(t.chunks, c)
-		c.cv, c.flags = c.output(), 0
+		if i == len(to)-1 {
+			c.flags |= blake3.ChunkEnd | root
+			c.tail = c.length < blake3.BlockSize
+			c.split = [2]uint64{blake3.ChunkSize, c.bytes}
+			c.uses = uses
+		}
+		cv = c.output()
 	}
-	c.flags |= blake3.ChunkEnd | root
-	c.tail = c.length < blake3.BlockSize
-	c.split = [2]uint64{blake3.ChunkSize, c.bytes}
-	c.uses = uses
-	t.chunks = append(t.chunks, c)
-	return c.output()
+	return cv
 }
 
 // loadBlock is the block's sixteen little-endian words, zero after the data.
 func loadBlock(data []byte) (m [16]uint32) {
+	if len(data) == blake3.BlockSize {
+		for i := range m {
+			m[i] = binary.LittleEndian.Uint32(data[4*i:])
+		}
+		return m
+	}
 	for i, b := range data {
 		m[i/4] |= uint32(b) << (8 * (i % 4))
 	}
@@ -150,7 +197,7 @@ var padding = compression{
 func least(minLogHeight int) int { return max(minLogHeight, bits.Len(rowsPerCompression-1)) }
 
 // arrange shares the compressions out among the tables of a plan.
-func (t *tree) arrange(plan Plan, minLogHeight int) ([][]table, error) {
+func (t tree) arrange(plan Plan, minLogHeight int) ([][]table, error) {
 	least := least(minLogHeight)
 	for i, heights := range plan {
 		if len(heights) == 0 || slices.Min(heights) < least || slices.Max(heights) > formats.MaxLogHeight {
@@ -171,7 +218,7 @@ func (t *tree) arrange(plan Plan, minLogHeight int) ([][]table, error) {
 }
 
 // spread shares the compressions out among shards of the same default tables.
-func (t *tree) spread(shards, minLogHeight int) [][]table {
+func (t tree) spread(shards, minLogHeight int) [][]table {
 	for need := len(t.chunks) + len(t.parents); ; {
 		each := (need + shards - 1) / shards
 		tables, left := t.pack(slices.Repeat(Plan{defaultHeights(each, least(minLogHeight))}, shards))
@@ -207,24 +254,24 @@ func defaultHeights(compressions, least int) []int {
 }
 
 // pack fills the tables with chunks in order, the place that the next chunk is too long for with parents, and what remains with padding. It returns how many
-// compressions found no place.
-func (t *tree) pack(plan Plan) (shards [][]table, left int) {
+// compressions found no place. A table of chunks alone is not copied.
+func (t tree) pack(plan Plan) (shards [][]table, left int) {
 	chunks, parents := t.chunks, t.parents
 	for _, heights := range plan {
 		var tables []table
 		heights = slices.SortedFunc(slices.Values(heights), func(a, b int) int { return cmp.Compare(b, a) })
 		for _, h := range heights {
 			capacity := 1 << h / rowsPerCompression
-			out := make(table, 0, capacity)
-			for len(chunks) > 0 {
-				n := 1 + slices.IndexFunc(chunks, func(c compression) bool { return c.closes() })
-				if len(out)+n > capacity {
-					break
-				}
-				out = append(out, chunks[:n]...)
-				chunks = chunks[n:]
+			whole := min(capacity, len(chunks))
+			for whole > 0 && !chunks[whole-1].closes() {
+				whole--
 			}
-			n := min(len(parents), capacity-len(out))
+			out := table(chunks[:whole:whole])
+			chunks = chunks[whole:]
+			if whole < capacity {
+				out = append(make(table, 0, capacity), out...)
+			}
+			n := min(len(parents), capacity-whole)
 			out, parents = append(out, parents[:n]...), parents[n:]
 			for len(out) < capacity {
 				out = append(out, padding)
@@ -236,12 +283,12 @@ func (t *tree) pack(plan Plan) (shards [][]table, left int) {
 	return shards, len(chunks) + len(parents)
 }
 
-// assemble makes the witness of claims and arranged compressions: it counts what they use.
+// assemble makes the witness of claims and arranged compressions. What these look up of bytes is counted when it is needed.
 func assemble(claims []formats.Claim, shards [][]table, minLogHeight int) *prover.Witness {
 	w := &prover.Witness{Claims: claims, Shards: make([]prover.Shard, len(shards))}
 	splits := map[splitFact]uint64{}
 	var tails []*compression
-	counts := new(bytes.Counts)
+	var sources []bytes.Source
 	for i, tables := range shards {
 		for _, t := range tables {
 			w.Shards[i].Tables = append(w.Shards[i].Tables, prover.Table{
@@ -255,15 +302,16 @@ func assemble(claims []formats.Claim, shards [][]table, minLogHeight int) *prove
 					tails = append(tails, &t[k])
 				}
 			}
-			t.count(counts)
+			sources = append(sources, bytes.Source{Count: t.count, Kernel: t.kernel("rows_blake3_count")})
 		}
 	}
+	counts := new(bytes.Counts)
 	first := &w.Shards[0].Tables
 	*first = append(*first, newSplitTable(splits, minLogHeight, counts))
 	if len(tails) > 0 {
 		*first = append(*first, newTailTable(tails, minLogHeight, counts))
 	}
-	*first = append(*first, counts.Table(circuitBytes))
+	*first = append(*first, counts.Table(circuitBytes, sources...))
 	return w
 }
 

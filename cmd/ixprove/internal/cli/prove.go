@@ -63,9 +63,9 @@ type workObject struct {
 }
 
 // firstPlan is the plan for the first machine that the proof fits, or that for the last of them.
-func firstPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, machines []machine) (plan *planResult) {
+func firstPlan(key *verifier.Key, shapes []*verifier.Shape, w *prover.Witness, machines []machine) (plan *planResult) {
 	for _, on := range machines {
-		if plan = newPlan(key, shapes, claims, on); plan.Fits {
+		if plan = newPlan(key, shapes, w, on); plan.Fits {
 			break
 		}
 	}
@@ -218,7 +218,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := firstPlan(key.Key, shapes, len(w.Claims), machines)
+	plan := firstPlan(key.Key, shapes, w, machines)
 	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
 		request.Shards = systems.Shards{Count: count}
 		cut, err := c.system.Witness(request)
@@ -229,7 +229,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		if err != nil {
 			break
 		}
-		next := firstPlan(key.Key, finer, len(w.Claims), machines)
+		next := firstPlan(key.Key, finer, cut, machines)
 		if next.Peak >= plan.Peak {
 			break // what remains does not depend on the shards' size
 		}
