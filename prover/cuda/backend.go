@@ -9,7 +9,6 @@ import (
 
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
 )
 
@@ -21,9 +20,9 @@ type Backend struct {
 	Separate bool
 
 	driver kernels.Driver
-	turn   chan struct{} // holds a value while a session is open
-	slots  [2][]byte     // page-locked staging memory for traces, made when it is first needed
-	broken error         // why a session could not give everything back
+	turn   chan struct{}        // holds a value while a session is open
+	slots  [stagingSlots][]byte // page-locked staging memory for traces and seeds, made when it is first needed
+	broken error                // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
@@ -95,20 +94,20 @@ func (b *Backend) Close() error {
 	return first
 }
 
-// slotBytes is the size of a half of the staging memory: it holds prover.RowAlign rows of the widest table, and takes more than a millisecond at 55 GB/s, so that neither the copy
-// engine nor the processors wait for the other's start. Only tests change it.
-var slotBytes = 64 << 20
-
-// slot is one half of the staging memory.
-func (b *Backend) slot(i int) ([]field.Element, error) {
-	if b.slots[i] == nil {
-		s, err := b.driver.AllocHost(int64(slotBytes))
-		if err != nil {
+// slot is a slot of the staging memory, of at least so many bytes.
+func (b *Backend) slot(i, bytes int) ([]byte, error) {
+	if len(b.slots[i]) >= bytes {
+		return b.slots[i], nil
+	}
+	if b.slots[i] != nil {
+		if err := b.driver.FreeHost(b.slots[i]); err != nil {
 			return nil, err
 		}
-		b.slots[i] = s
+		b.slots[i] = nil
 	}
-	return elements(b.slots[i]), nil
+	var err error
+	b.slots[i], err = b.driver.AllocHost(int64(bytes))
+	return b.slots[i], err
 }
 
 // Error is a failure of a proof on a device.

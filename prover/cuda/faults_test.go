@@ -17,6 +17,7 @@ import (
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
 	"github.com/ixprove/ixprove/systems/fibonacci"
+	"github.com/ixprove/ixprove/verifier/field"
 )
 
 // long runs the tests of this file for every call of a proof and 200 proofs; without it, for some.
@@ -163,6 +164,20 @@ func (s *shim) NewEvent() (e kernels.Event, err error) {
 	return e, err
 }
 
+func (s *shim) Record(e kernels.Event, st kernels.Stream) error {
+	if err := s.call("event"); err != nil {
+		return err
+	}
+	return s.Driver.Record(e, st)
+}
+
+func (s *shim) Finish(e kernels.Event) error {
+	if err := s.call("event"); err != nil {
+		return err
+	}
+	return s.Driver.Finish(e)
+}
+
 func (s *shim) FreeEvent(e kernels.Event) error {
 	err := s.Driver.FreeEvent(e)
 	if err == nil {
@@ -202,12 +217,42 @@ func newSmall(t testing.TB) *small {
 	if p.witness, err = fibonacci.Witness([]uint32{0, 5, 6}, 2, p.key.Profile.MinLogHeight); err != nil {
 		t.Fatal(err)
 	}
+	// The host writes the rows of the first shard, a kernel those of the second.
+	table := &p.witness.Shards[1].Tables[0]
+	table.Trace = newCells(t, table.Trace, int(p.key.Circuits[0].Circuit.Columns), 1<<table.LogHeight)
 	r, err := prover.Prove(context.Background(), p.key, p.witness, prover.Options{Backend: cpu.Backend{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.want = r.Proof
 	return p
+}
+
+// cells is a trace whose seeds are its values, column after column.
+type cells struct {
+	prover.TraceWriter
+	values []field.Element
+}
+
+func newCells(t testing.TB, w prover.TraceWriter, columns, height int) cells {
+	t.Helper()
+	c := cells{w, make([]field.Element, columns*height)}
+	var to [][]field.Element
+	for i := range columns {
+		to = append(to, c.values[i*height:(i+1)*height])
+	}
+	if err := w.WriteRows(to, 0); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c cells) RowKernels() []prover.RowKernel {
+	return []prover.RowKernel{{Name: "rows_words", Items: len(c.values), Words: 1, Threads: 1, Seeds: func(words []uint64, first int) {
+		for i := range words {
+			words[i] = uint64(c.values[first+i])
+		}
+	}}}
 }
 
 func (p *small) prove(ctx context.Context) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +107,7 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// Every stage of a proof runs on the device: its kernels start there, the traces go up once, and nothing as large as one column comes down.
+// Every stage of a proof runs on the device: its kernels start there, seeds or rows go up once, and nothing as large as one column comes down.
 func TestCounters(t *testing.T) {
 	b := open(t)
 	pk := keygen(t, blake3.System(), "dev")
@@ -120,7 +121,7 @@ func TestCounters(t *testing.T) {
 		work[s.Stage] = s
 		t.Logf("%-8s %9d up %9d down %5d kernels, busy %v", s.Stage, s.BytesUp, s.BytesDown, s.Launches, s.Busy)
 	}
-	for _, stage := range []prover.Stage{prover.StageCommit, prover.StagePin, prover.StageLookup, prover.StageQuotient, prover.StageOpen, prover.StageDeep, prover.StageFRI,
+	for _, stage := range []prover.Stage{prover.StageTrace, prover.StageCommit, prover.StagePin, prover.StageLookup, prover.StageQuotient, prover.StageOpen, prover.StageDeep, prover.StageFRI,
 		prover.StageGrind, prover.StageQuery} {
 		if s := work[stage]; s.Launches == 0 || s.Busy == 0 {
 			t.Errorf("stage %s: %d kernels, busy for %v", stage, s.Launches, s.Busy)
@@ -131,14 +132,35 @@ func TestCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var traces, fixed, column int64
+	rows := map[string]bool{}
 	for i := range shapes[0].Tables {
 		table := &shapes[0].Tables[i]
-		traces += int64(table.Columns(verifier.Main)) * 8 << table.LogHeight
+		d, onDevice := w.Shards[0].Tables[i].Trace.(prover.DeviceTrace)
+		rows[table.Name] = onDevice
+		if onDevice {
+			for _, k := range d.RowKernels() {
+				traces += 8 * int64(k.Items*k.Words)
+			}
+		} else {
+			traces += int64(table.Columns(verifier.Main)) * 8 << table.LogHeight
+		}
 		fixed += int64(table.FixedColumns()) * 8 << table.LogHeight
 		column = max(column, 8<<table.LogHeight)
 	}
 	if got := work[prover.StageTrace].BytesUp; got != traces {
 		t.Errorf("%d bytes of traces went up, they are %d", got, traces)
+	}
+	if want := map[string]bool{"compress": true, "split": false, "tail": false, "bytes": true}; !maps.Equal(rows, want) {
+		t.Errorf("on the device: %v", rows)
+	}
+	for _, r := range r.Rows {
+		if r.OnDevice != rows[r.Circuit] || r.Tables != 1 {
+			t.Errorf("reported: %+v", r)
+		}
+		traces -= r.BytesUp
+	}
+	if traces != 0 || len(r.Rows) != len(rows) {
+		t.Errorf("%d bytes of traces are not reported: %+v", traces, r.Rows)
 	}
 	var up, down int64
 	for _, s := range r.Work {

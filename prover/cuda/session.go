@@ -2,16 +2,12 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
-	"unsafe"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/merkle"
@@ -27,15 +23,15 @@ type session struct {
 	stage     prover.Stage
 	broken    error // the first error of a free
 	closed    bool
+	staging   staging
+	rows      []prover.RowWork
 }
 
 // Close implements prover.Session. It waits for the device, and the next session may be opened.
 func (s *session) Close() {
 	if !s.closed {
 		s.closed = true
-		if err := s.device.Close(); err != nil {
-			s.backend.broken = err
-		}
+		s.backend.broken = errors.Join(s.staging.close(s.arena), s.device.Close())
 		<-s.backend.turn
 	}
 }
@@ -124,96 +120,6 @@ func (m *matrix) Free() { give(m.s, &m.values) }
 func (s *session) newMatrix(r region, columns, logHeight int) (*matrix, error) {
 	values, err := take[field.Element](s, r, columns<<logHeight)
 	return &matrix{s, values, columns, logHeight}, err
-}
-
-// elements are the values in staging memory.
-func elements(b []byte) []field.Element {
-	return unsafe.Slice((*field.Element)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/formats.ElementBytes)
-}
-
-// Trace implements prover.Session: rows are written to one half of the staging memory while the other half is on its way to the device.
-func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (_ prover.Matrix, err error) {
-	defer s.explain(&err, "trace of %s, 2^%d rows of %d columns", t.Name, t.LogHeight, t.Columns(verifier.Main))
-	m, err := s.newMatrix(passing, t.Columns(verifier.Main), t.LogHeight)
-	if err != nil {
-		return nil, err
-	}
-	sent := make(chan error, 1)
-	sent <- nil
-	height := 1 << t.LogHeight
-	rows := slotBytes / formats.ElementBytes / m.columns
-	rows = min(height, max(prover.RowAlign, rows/prover.RowAlign*prover.RowAlign))
-	for first, slot := 0, 0; first < height && err == nil; first, slot = first+rows, 1-slot {
-		var tile []field.Element
-		if tile, err = s.backend.slot(slot); err != nil {
-			break
-		}
-		n := min(rows, height-first)
-		tile = tile[:n*m.columns]
-		if err = writeTile(s.ctx, w, tile, n, first); err != nil {
-			break
-		}
-		if err = <-sent; err != nil {
-			sent <- nil
-			break
-		}
-		go func() { sent <- m.values.UploadTile(tile, n, first, height) }()
-	}
-	if last := <-sent; err == nil {
-		err = last
-	}
-	if err != nil {
-		m.Free()
-		return nil, err
-	}
-	return m, nil
-}
-
-// writeTile fills a tile, column-major, with the rows from first on, on all processors.
-func writeTile(ctx context.Context, w prover.TraceWriter, tile []field.Element, rows, first int) error {
-	workers := runtime.GOMAXPROCS(0)
-	grain := max(prover.RowAlign, min(1<<12, rows/(4*workers)/prover.RowAlign*prover.RowAlign))
-	var (
-		next   atomic.Int64
-		wait   sync.WaitGroup
-		once   sync.Once
-		failed error
-	)
-	work := func(from, to int) error {
-		part := make([][]field.Element, len(tile)/rows)
-		for c := range part {
-			part[c] = tile[c*rows+from : c*rows+to : c*rows+to]
-			clear(part[c])
-		}
-		if err := w.WriteRows(part, first+from); err != nil {
-			return err
-		}
-		for c := range part {
-			for r, v := range part[c] {
-				if v >= field.Modulus {
-					return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", c, first+from+r, uint64(v))
-				}
-			}
-		}
-		return ctx.Err()
-	}
-	for range min(workers, (rows+grain-1)/grain) {
-		wait.Go(func() {
-			for {
-				from := int(next.Add(int64(grain))) - grain
-				if from >= rows {
-					return
-				}
-				if err := work(from, min(from+grain, rows)); err != nil {
-					once.Do(func() { failed = err })
-					next.Store(int64(rows))
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return failed
 }
 
 // Fixed implements prover.Session.
