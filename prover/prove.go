@@ -77,11 +77,6 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, w, o.Regenerate))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer session.Close()
 	tables := 0
 	for _, s := range shapes {
 		tables += len(s.Tables)
@@ -90,7 +85,13 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if o.Regenerate {
 		steps += 2*tables + len(shapes)
 	}
-	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(ctx, o.Progress, len(shapes), steps)}
+	p := &proof{key: key, witness: w, options: o, clock: newClock(ctx, o.Progress, len(shapes), steps)}
+	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, w, o.Regenerate))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer session.Close()
+	p.session = session
 	defer p.clock.leave()
 	p.meter, _ = session.(Meter)
 	for i := range shapes {

@@ -34,6 +34,7 @@ type proveResult struct {
 	Threads     int             `json:"threads"`
 	ElapsedNs   time.Duration   `json:"elapsed_ns"`
 	Stages      []stageObject   `json:"stages"`
+	Rows        []rowObject     `json:"rows,omitempty"` // how they came to the device
 	BufferBytes int64           `json:"peak_buffer_bytes"`
 	Planned     prover.Bytes    `json:"planned_peak_bytes"`
 	Device      *deviceObject   `json:"device,omitempty"`
@@ -62,6 +63,38 @@ type workObject struct {
 	BusyNs    time.Duration `json:"busy_ns"`
 }
 
+// stageObjects are a proof's stages with what its device did in them.
+func stageObjects(r *prover.Result) (out []stageObject) {
+	for _, s := range r.Stages {
+		o := stageObject{Stage: s.Stage, Ns: s.Time}
+		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
+			w := &r.Work[at]
+			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// rowObject says who wrote the rows of a circuit's tables.
+type rowObject struct {
+	Circuit string `json:"circuit"`
+	By      string `json:"by"` // "device", from seeds, or "host"
+	Tables  int    `json:"tables"`
+	BytesUp int64  `json:"bytes_up"`
+}
+
+func rowObjects(rows []prover.RowWork) (out []rowObject) {
+	for _, r := range rows {
+		by := "host"
+		if r.OnDevice {
+			by = "device"
+		}
+		out = append(out, rowObject{r.Circuit, by, r.Tables, r.BytesUp})
+	}
+	return out
+}
+
 // firstPlan is the plan for the first machine that the proof fits, or that for the last of them.
 func firstPlan(key *verifier.Key, shapes []*verifier.Shape, w *prover.Witness, machines []machine) (plan *planResult) {
 	for _, on := range machines {
@@ -70,6 +103,31 @@ func firstPlan(key *verifier.Key, shapes []*verifier.Shape, w *prover.Witness, m
 		}
 	}
 	return plan
+}
+
+// fitting cuts a batch into more shards until it fits one of the machines, or until more shards do not help.
+func fitting(key *verifier.Key, w *prover.Witness, machines []machine, cut func(shards int) (*prover.Witness, error)) (*prover.Witness, *planResult, error) {
+	shapes, err := prover.Shapes(key, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := firstPlan(key, shapes, w, machines)
+	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
+		finer, err := cut(count)
+		if err != nil {
+			break // it cannot be cut further
+		}
+		shapes, err := prover.Shapes(key, finer)
+		if err != nil {
+			break
+		}
+		next := firstPlan(key, shapes, finer, machines)
+		if next.Peak >= plan.Peak {
+			break // what remains does not depend on the shards' size
+		}
+		w, plan = finer, next
+	}
+	return w, plan, nil
 }
 
 func (r *proveResult) text(w io.Writer) {
@@ -86,6 +144,9 @@ func (r *proveResult) text(w io.Writer) {
 			}
 		}
 		fmt.Fprintf(w, "device  %s, busy for %s in %d kernels, %s up, %s down\n", r.Device.UUID, timeText(sum.BusyNs), sum.Kernels, bytesText(prover.Bytes(sum.BytesUp)), bytesText(prover.Bytes(sum.BytesDown)))
+	}
+	for _, o := range r.Rows {
+		fmt.Fprintf(w, "rows    of %s by the %s, %s up\n", o.Circuit, o.By, bytesText(prover.Bytes(o.BytesUp)))
 	}
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: verify refuses fewer than %d bits unless told otherwise.\n", verifier.DefaultMinBits)
@@ -214,26 +275,12 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	shapes, err := prover.Shapes(key.Key, w)
+	w, plan, err := fitting(key.Key, w, machines, func(shards int) (*prover.Witness, error) {
+		request.Shards = systems.Shards{Count: shards}
+		return c.system.Witness(request)
+	})
 	if err != nil {
 		return nil, err
-	}
-	plan := firstPlan(key.Key, shapes, w, machines)
-	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
-		request.Shards = systems.Shards{Count: count}
-		cut, err := c.system.Witness(request)
-		if err != nil {
-			break // it cannot be cut further
-		}
-		finer, err := prover.Shapes(key.Key, cut)
-		if err != nil {
-			break
-		}
-		next := firstPlan(key.Key, finer, cut, machines)
-		if next.Peak >= plan.Peak {
-			break // what remains does not depend on the shards' size
-		}
-		w, shapes, plan = cut, finer, next
 	}
 	if *p.plan {
 		return plan, nil
@@ -265,16 +312,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, err
 		}
 	}
-	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
+	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: plan.Shards, Rows: rowObjects(r.Rows),
 		ProvenBits: r.Report.ProvenBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
-	for _, s := range r.Stages {
-		o := stageObject{Stage: s.Stage, Ns: s.Time}
-		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
-			w := &r.Work[at]
-			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
-		}
-		out.Stages = append(out.Stages, o)
-	}
+	out.Stages = stageObjects(r)
 	if d := plan.machine.device; d != nil {
 		o := newDeviceObject(*d)
 		o.Kernels = "load"
