@@ -103,6 +103,12 @@ type Columns struct {
 	Index int
 }
 
+// Selection is some columns of a committed matrix; Which is nil for all of them.
+type Selection struct {
+	Columns
+	Which []int
+}
+
 // DeepPoint is the quotients at one point: Σ coefficient·f(x) over the terms and pins, less Claimed, divided by x - Z.
 type DeepPoint struct {
 	Z       field.Ext
@@ -111,10 +117,9 @@ type DeepPoint struct {
 	Pins    []DeepPin
 }
 
-// DeepTerm is some columns of a committed matrix; Which is nil for all of them.
+// DeepTerm is some columns with a coefficient for each.
 type DeepTerm struct {
-	Columns
-	Which        []int
+	Selection
 	Coefficients []field.Ext
 }
 
@@ -140,8 +145,8 @@ type Session interface {
 	Lookups(t *verifier.Table, fixed, main Matrix, ch *logup.Challenges) (Matrix, field.Ext, error)
 	// Quotient returns the coefficients of a table's quotient slices. fixed and aux are zero where the table has none.
 	Quotient(t *verifier.Table, fixed, main, aux Columns, ch *logup.Challenges, sum, delta field.Ext) (Matrix, error)
-	// Evaluate returns the values at z of some columns, nil for all, of a committed matrix of a table of the given height.
-	Evaluate(c Columns, logHeight int, z field.Ext, which []int) ([]field.Ext, error)
+	// Evaluate returns the values at z of columns of a table of the given height, in order.
+	Evaluate(columns []Selection, logHeight int, z field.Ext) ([]field.Ext, error)
 	// Deep returns the sum of the quotients at the points, on the extension of tables of the given height.
 	Deep(logHeight int, points []DeepPoint) (Codeword, error)
 	// CommitLayer commits to a word of 2^logSize elements in leaves of 2^step.

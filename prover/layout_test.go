@@ -120,20 +120,22 @@ func TestScratchAboutTheLimit(t *testing.T) {
 		}
 		shapes := []*verifier.Shape{verifier.NewShape(pk.Key, tables)}
 		plan := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, false), 132)
+		var here, next int
 		for kind := range verifier.NumKinds {
-			for _, n := range []int{tables[0].Columns(kind), len(tables[0].NextColumns(kind))} {
-				need := aligned(8 * int64(n))
-				for _, size := range kernels.TablesMemory([]int{int(log)}, p.LogBlowup) {
+			here, next = here+tables[0].Columns(kind), next+len(tables[0].NextColumns(kind))
+		}
+		for _, n := range []int{here, next} {
+			need := aligned(8 * int64(n))
+			for _, size := range kernels.TablesMemory([]int{int(log)}, p.LogBlowup) {
+				need += aligned(size)
+			}
+			for _, size := range kernels.SumsMemory(n, 1<<log) {
+				if prover.Bytes(size) < prover.LargeScratch {
 					need += aligned(size)
 				}
-				for _, size := range kernels.SumsMemory(n, 1<<log) {
-					if prover.Bytes(size) < prover.LargeScratch {
-						need += aligned(size)
-					}
-				}
-				if plan.Small < need {
-					t.Errorf("2^%d rows, %d %s columns: %d bytes of small scratch, the model has %d", log, n, kind, need, plan.Small)
-				}
+			}
+			if plan.Small < need {
+				t.Errorf("2^%d rows, %d columns: %d bytes of small scratch, the model has %d", log, n, need, plan.Small)
 			}
 		}
 	}

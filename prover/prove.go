@@ -44,6 +44,12 @@ func Prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*Result
 	if err != nil {
 		return nil, err
 	}
+	closed := make(chan struct{})
+	go func() { // giving the memory back takes as long as the check
+		defer close(closed)
+		p.session.Close()
+	}()
+	defer func() { <-closed }()
 	defer p.clock.leave()
 	p.clock.enter(StageCheck, len(p.shards)-1)
 	if r.Report, err = verifier.Verify(key.Key, r.Proof, verifier.Policy{MaxProofBytes: len(r.Proof), Insecure: true}); err != nil {
@@ -68,8 +74,8 @@ func unproven(err error) error {
 		Next: "report this; if it happens once only, suspect the machine's memory"}
 }
 
-// prove is Prove without the check at the end.
-func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof, *Result, error) {
+// prove is Prove without the check at the end. Without an error the session is left open.
+func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (_ *proof, _ *Result, err error) {
 	if err := verifier.CheckClaims(key.Key, w.Claims); err != nil {
 		return nil, nil, invalid(err)
 	}
@@ -90,7 +96,11 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	defer session.Close()
+	defer func() {
+		if err != nil {
+			session.Close()
+		}
+	}()
 	p.session = session
 	defer p.clock.leave()
 	p.meter, _ = session.(Meter)
@@ -509,21 +519,31 @@ func (s *shard) openings() error {
 	s.opened = make([]opened, len(s.Tables))
 	for i := range s.Tables {
 		t, o := &s.Tables[i], &s.opened[i]
+		var here, next []Selection
 		for kind := range verifier.NumKinds {
 			if t.Columns(kind) == 0 {
 				continue
 			}
-			c := s.columns(kind, i)
-			var err error
-			if o.here[kind], err = s.session.Evaluate(c, t.LogHeight, s.zeta, nil); err != nil {
+			here = append(here, Selection{s.columns(kind, i), nil})
+			if which := t.NextColumns(kind); len(which) > 0 {
+				next = append(next, Selection{s.columns(kind, i), which})
+			}
+		}
+		values, err := s.session.Evaluate(here, t.LogHeight, s.zeta)
+		if err != nil {
+			return err
+		}
+		var below []field.Ext
+		if len(next) > 0 {
+			if below, err = s.session.Evaluate(next, t.LogHeight, s.nextPoint(t)); err != nil {
 				return err
 			}
-			if which := t.NextColumns(kind); len(which) > 0 {
-				if o.next[kind], err = s.session.Evaluate(c, t.LogHeight, s.nextPoint(t), which); err != nil {
-					return err
-				}
-			}
-			for _, v := range append(o.here[kind][:len(o.here[kind]):len(o.here[kind])], o.next[kind]...) {
+		}
+		for kind := range verifier.NumKinds {
+			n, m := t.Columns(kind), len(t.NextColumns(kind))
+			o.here[kind], values = values[:n:n], values[n:]
+			o.next[kind], below = below[:m:m], below[m:]
+			for _, v := range append(o.here[kind], o.next[kind]...) {
 				s.out.Openings = appendExt(s.out.Openings, v)
 			}
 		}
@@ -572,7 +592,7 @@ func (s *shard) deep() ([]Codeword, error) {
 }
 
 func (p *DeepPoint) add(c Columns, which []int, coefficients, values []field.Ext) {
-	p.Terms = append(p.Terms, DeepTerm{c, which, coefficients})
+	p.Terms = append(p.Terms, DeepTerm{Selection{c, which}, coefficients})
 	for i, v := range values {
 		p.Claimed = field.AddExt(p.Claimed, field.MulExt(coefficients[i], v))
 	}
