@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
@@ -232,6 +233,7 @@ func (s *session) gather(to formats.Elements, columns kernels.Columns, rows []ui
 	}
 	defer give(s, &list)
 	values, err := s.device.Gather(list, rows, stride)
+	to = slices.Grow(to, formats.ElementBytes*len(values))
 	for _, v := range values {
 		to = to.Append(v)
 	}

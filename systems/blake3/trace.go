@@ -171,26 +171,52 @@ func bit(b bool) uint64 {
 }
 
 // table is the trace of the circuit compress: a power of two of compressions, each between the one that it follows and the one that follows it; the first follows the last.
-// The table holds them in reverse.
-type table []compression
+// They are some blocks and others, and the table holds them in reverse.
+type table struct {
+	blocks     *blocks
+	first, end int // of the blocks
+	others     []compression
+}
+
+// size is the number of compressions.
+func (t *table) size() int { return t.end - t.first + len(t.others) }
+
+// at is compression k.
+func (t *table) at(k int) compression {
+	if n := t.end - t.first; k >= n {
+		return t.others[k-n]
+	}
+	return t.blocks.at(t.first + k)
+}
+
+// closing calls f for the last block of each chunk, and for all that is no block.
+func (t *table) closing(f func(compression)) {
+	for i := t.first; i < t.end; {
+		_, i = t.blocks.chunk(i)
+		f(t.blocks.at(i - 1))
+	}
+	for _, c := range t.others {
+		f(c)
+	}
+}
 
 // each calls f with the words of every compression from first to last-1, its predecessor known.
-func (t table) each(first, last int, f func(k int, b *block, c, before *compression)) {
+func (t *table) each(first, last int, f func(k int, b *block, c, before *compression)) {
 	var b block
-	before := &t[(first+len(t)-1)%len(t)]
-	v := b.fillRounds(before)
+	before := t.at((first + t.size() - 1) % t.size())
+	v := b.fillRounds(&before)
 	for k := first; k < last; k++ {
-		c := &t[k]
-		b.fillInitial(c, v, before.bytes)
-		v = b.fillRounds(c)
-		f(k, &b, c, before)
+		c := t.at(k)
+		b.fillInitial(&c, v, before.bytes)
+		v = b.fillRounds(&c)
+		f(k, &b, &c, &before)
 		before = c
 	}
 }
 
 // WriteRows implements prover.TraceWriter.
-func (t table) WriteRows(columns [][]field.Element, first int) error {
-	n, last := len(t), first+len(columns[0])
+func (t *table) WriteRows(columns [][]field.Element, first int) error {
+	n, last := t.size(), first+len(columns[0])
 	var values rows
 	t.each(n-last/rowsPerCompression, n-first/rowsPerCompression, func(k int, b *block, c, before *compression) {
 		values.store(b, c, before)
@@ -220,15 +246,16 @@ func (c *compression) seed(words *[seedWords]uint64) {
 }
 
 // kernel is a run of a kernel over the compressions, with a thread for each row.
-func (t table) kernel(name string) prover.RowKernel {
-	return prover.RowKernel{Name: name, Items: len(t), Words: seedWords, Threads: rowsPerCompression, Seeds: func(words []uint64, first int) {
+func (t *table) kernel(name string) prover.RowKernel {
+	return prover.RowKernel{Name: name, Items: t.size(), Words: seedWords, Threads: rowsPerCompression, Seeds: func(words []uint64, first int) {
 		for i := range len(words) / seedWords {
-			t[first+i].seed((*[seedWords]uint64)(words[seedWords*i:]))
+			c := t.at(first + i)
+			c.seed((*[seedWords]uint64)(words[seedWords*i:]))
 		}
 	}}
 }
 
 // RowKernels implements prover.DeviceTrace.
-func (t table) RowKernels() []prover.RowKernel {
+func (t *table) RowKernels() []prover.RowKernel {
 	return []prover.RowKernel{t.kernel("rows_blake3_compress")}
 }
