@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -196,6 +197,57 @@ func timeText(d time.Duration) string {
 	return d.Round(10 * time.Millisecond).String()
 }
 
+// opening opens a device while the host does something else: a context takes a tenth of a second.
+type opening struct {
+	cards cards
+	done  chan struct{} // closed when card or err is there; nil if nothing is being opened
+	card  *cuda.Backend
+	err   error
+}
+
+// opener begins to open the device of the machines, if there is but one and it is wanted.
+func opener(c cards, machines []machine, wanted bool) *opening {
+	o := &opening{cards: c}
+	if wanted && len(machines) == 1 && machines[0].gpu {
+		o.begin(machines[0].device.Index)
+	}
+	return o
+}
+
+func (o *opening) begin(index int) {
+	o.done = make(chan struct{})
+	go func() {
+		defer close(o.done)
+		var d kernels.Driver
+		if d, o.err = o.cards.open(index); o.err == nil {
+			o.card = cuda.New(d)
+		}
+	}()
+}
+
+// backend waits for a machine's device.
+func (o *opening) backend(on machine) (prover.Backend, error) {
+	if o.done == nil {
+		o.begin(on.device.Index)
+	}
+	<-o.done
+	if o.err != nil {
+		return nil, o.err
+	}
+	o.card.Budget = on.budget
+	return o.card, nil
+}
+
+// close gives the device back.
+func (o *opening) close() {
+	if o.done == nil {
+		return
+	}
+	if <-o.done; o.card != nil {
+		o.card.Close()
+	}
+}
+
 type proveFlags struct {
 	out, profile, shards, progress, gpu, trace *string
 	threads                                    *int
@@ -253,6 +305,8 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, err
 		}
 	}
+	open := opener(t.cards, machines, !*p.plan)
+	defer open.close()
 	read := c.readPrivate()
 	if *p.plan {
 		read = c.sizePrivate()
@@ -290,14 +344,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	}
 	var backend prover.Backend = cpu.Backend{}
 	if on := plan.machine; on.gpu {
-		d, err := t.cards.open(on.device.Index)
-		if err != nil {
+		if backend, err = open.backend(on); err != nil {
 			return nil, err
 		}
-		card := cuda.New(d)
-		defer card.Close()
-		card.Budget = on.budget
-		backend = card
 	}
 	r, err := prover.Prove(t.ctx, key, w, prover.Options{Backend: backend, Progress: show, Regenerate: plan.Regenerate})
 	end()
