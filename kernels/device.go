@@ -404,8 +404,8 @@ func (a Array[T]) Upload(values []T) error {
 }
 
 // UploadTile begins to copy some rows of a matrix of `height` values a column, those from `first` on: values holds `rows` values of each column, one column after the other, and must
-// stay as it is until the device has come so far.
-func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
+// stay as it is until the stream has come so far.
+func (a Array[T]) UploadTile(s Stream, values []T, rows, first, height int) error {
 	const place = "upload of a tile"
 	if rows < 1 || first < 0 || height < 1 || rows > height || first > height-rows || len(values)%rows != 0 || len(values)/rows > a.n/height {
 		return outOfRange(place, "%d values, rows %d to %d of %d, of a matrix of %d", len(values), first, first+rows, height, a.n)
@@ -415,7 +415,7 @@ func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
 	}
 	var v T
 	size := int64(unsafe.Sizeof(v))
-	err := a.device.driver.UploadRows(0, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
+	err := a.device.driver.UploadRows(s, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
 	if err != nil {
 		return err
 	}

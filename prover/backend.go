@@ -80,7 +80,8 @@ type Matrix interface{ Free() }
 
 // Commitment is a handle of extended matrices, column-major in bit-reversed coset slabs, and the tree over them.
 type Commitment interface {
-	Root() formats.Digest
+	// Root returns the tree's root; it waits for the tree, where Commit did not. It may be asked for after Free.
+	Root() (formats.Digest, error)
 	// Open returns the multiproof for the sorted, distinct indices of the tallest height.
 	Open(indices []uint32) (formats.Opening, error)
 	Free()

@@ -211,11 +211,11 @@ func siblings(shape *merkle.Tree, tree [][]hash.Digest, indices []uint32) (out [
 	return out
 }
 
-func (c *plainCommit) Root() formats.Digest {
+func (c *plainCommit) Root() (formats.Digest, error) {
 	if c.s.root != nil {
-		return c.s.root(c, c.tree[0][0])
+		return c.s.root(c, c.tree[0][0]), nil
 	}
-	return c.tree[0][0]
+	return c.tree[0][0], nil
 }
 
 func (c *plainCommit) Open(indices []uint32) (o formats.Opening, err error) {

@@ -63,7 +63,7 @@ func DeviceMemory(j Job, processors int) *DevicePlan {
 	return m.out
 }
 
-// tables is what the kernels look up in.
+// tables is what the kernels look up in, and what else lasts.
 func (m *deviceModel) tables() (n Bytes) {
 	var heights []int
 	for _, s := range m.job.Shapes {
@@ -73,7 +73,7 @@ func (m *deviceModel) tables() (n Bytes) {
 	for _, size := range kernels.TablesMemory(slices.Compact(heights), m.blowup) {
 		n += alignUp(Bytes(size))
 	}
-	return n
+	return n + alignUp(Bytes(len(m.job.Shapes))*digestBytes) // roots of trees that are forgotten
 }
 
 // deviceModel follows a proof.

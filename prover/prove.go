@@ -111,16 +111,22 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (_ *proo
 		return nil, nil, err
 	}
 
-	// Round one: main commitments, then the challenges that all shards share.
-	roots := make([]formats.Digest, len(p.shards))
+	// Round one: main commitments, then the challenges that all shards share. A device hashes while the host goes on with the next shard.
+	commitments, roots := make([]Commitment, len(p.shards)), make([]formats.Digest, len(p.shards))
 	for i, s := range p.shards {
 		if err := s.commitMain(); err != nil {
 			return nil, nil, err
 		}
-		roots[i] = s.out.Main
+		commitments[i] = s.main
 		if o.Regenerate {
 			s.forget()
 		}
+	}
+	for i, s := range p.shards {
+		if roots[i], err = commitments[i].Root(); err != nil {
+			return nil, nil, err
+		}
+		s.begin(roots[i])
 	}
 	tr := transcript.New(key.Suite)
 	verifier.AbsorbStatement(tr, key.Key, w.Claims, shapes, roots) // T-1 to T-3
@@ -245,7 +251,11 @@ func (p *proof) fixed(shapes []*verifier.Shape) error {
 			if f.commit, err = p.session.Commit(s.Tree(verifier.Fixed, k).Tree, []Matrix{f.trace}); err != nil {
 				return err
 			}
-			if f.commit.Root() != t.Fixed[0].Root {
+			root, err := f.commit.Root()
+			if err != nil {
+				return err
+			}
+			if root != t.Fixed[0].Root {
 				return &formats.Error{Class: formats.Internal, Place: "circuit " + strconv.Quote(t.Name), What: "the fixed columns are not those that the key commits to"}
 			}
 		}
@@ -302,16 +312,31 @@ func (s *shard) commitMain() error {
 		return err
 	}
 	s.clock.step()
-	if s.out.Tables == nil {
-		for i := range s.Tables {
-			s.out.Tables = append(s.out.Tables, formats.Table{Circuit: uint32(s.Tables[i].Index), LogHeight: uint8(s.Tables[i].LogHeight)})
-		}
-		s.out.Main = s.main.Root()
-	} else if s.out.Main != s.main.Root() {
+	return nil
+}
+
+// recommitMain is commitMain in round two, after forget.
+func (s *shard) recommitMain() error {
+	if err := s.commitMain(); err != nil {
+		return err
+	}
+	root, err := s.main.Root()
+	if err != nil {
+		return err
+	}
+	if root != s.out.Main {
 		return &formats.Error{Class: formats.Internal, Place: s.place(), What: "the main columns came out differently the second time",
 			Next: "a trace writer must write the same values each time"}
 	}
 	return nil
+}
+
+// begin notes the shard's header.
+func (s *shard) begin(main formats.Digest) {
+	s.out.Main = main
+	for i := range s.Tables {
+		s.out.Tables = append(s.out.Tables, formats.Table{Circuit: uint32(s.Tables[i].Index), LogHeight: uint8(s.Tables[i].LogHeight)})
+	}
 }
 
 func (s *shard) place() string { return "shard " + strconv.Itoa(s.index) }
@@ -368,7 +393,7 @@ func appendExt(e formats.Elements, v field.Ext) formats.Elements {
 // finish performs T-7 to T-18 on the shard's fork of the transcript.
 func (s *shard) finish(tr *transcript.Transcript) error {
 	if s.main == nil {
-		if err := s.commitMain(); err != nil {
+		if err := s.recommitMain(); err != nil {
 			return err
 		}
 	}
@@ -461,7 +486,11 @@ func (s *shard) lookups() error {
 	if s.aux, err = s.session.Commit(s.Tree(verifier.Aux, 0).Tree, traces); err != nil {
 		return err
 	}
-	s.out.Aux = []formats.Digest{s.aux.Root()}
+	root, err := s.aux.Root()
+	if err != nil {
+		return err
+	}
+	s.out.Aux = []formats.Digest{root}
 	for _, m := range traces {
 		m.Free()
 	}
@@ -500,7 +529,9 @@ func (s *shard) quotients() error {
 	if s.quotient, err = s.session.CommitSlices(s.Tree(verifier.Quotient, 0).Tree, slices); err != nil {
 		return err
 	}
-	s.out.Quotient = s.quotient.Root()
+	if s.out.Quotient, err = s.quotient.Root(); err != nil {
+		return err
+	}
 	for _, m := range slices {
 		m.Free()
 	}

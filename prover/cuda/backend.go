@@ -72,7 +72,7 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 		<-b.turn
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
-	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: kernels.New(a), stage: prover.StageTrace}, nil
+	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: kernels.New(a), stage: prover.StageTrace, shards: len(j.Shapes)}, nil
 }
 
 // Close gives the device back. It waits for the session that is open.

@@ -164,6 +164,20 @@ func (s *shim) NewEvent() (e kernels.Event, err error) {
 	return e, err
 }
 
+func (s *shim) NewStream() (kernels.Stream, error) {
+	if err := s.call("stream"); err != nil {
+		return 0, err
+	}
+	return s.Driver.NewStream()
+}
+
+func (s *shim) Wait(st kernels.Stream, e kernels.Event) error {
+	if err := s.call("event"); err != nil {
+		return err
+	}
+	return s.Driver.Wait(st, e)
+}
+
 func (s *shim) Record(e kernels.Event, st kernels.Stream) error {
 	if err := s.call("event"); err != nil {
 		return err

@@ -26,6 +26,9 @@ type session struct {
 	closed    bool
 	staging   staging
 	rows      []prover.RowWork
+	shards    int                           // of the proof
+	roots     kernels.Array[formats.Digest] // of trees that are gone: one of each shard at most
+	kept      int                           // of roots
 }
 
 // Close implements prover.Session. It waits for the device, and the next session may be opened.
@@ -202,7 +205,10 @@ func (c *commitment) columns(level int) (list kernels.Columns, err error) {
 }
 
 // Root implements prover.Commitment.
-func (c *commitment) Root() formats.Digest { return c.tree.root }
+func (c *commitment) Root() (_ formats.Digest, err error) {
+	defer c.s.explain(&err, "root of a tree of 2^%d", c.tree.shape.LogRows())
+	return c.tree.top()
+}
 
 // Open implements prover.Commitment.
 func (c *commitment) Open(indices []uint32) (o formats.Opening, err error) {
@@ -240,12 +246,15 @@ func (s *session) gather(to formats.Elements, columns kernels.Columns, rows []ui
 	return to, err
 }
 
-// Free implements prover.Commitment.
+// Free implements prover.Commitment. A root that was not asked for is kept.
 func (c *commitment) Free() {
 	for i := range c.matrices {
 		c.matrices[i].Free()
 	}
 	if c.tree != nil {
+		if err := c.tree.keep(); err != nil && c.s.broken == nil {
+			c.s.broken = err
+		}
 		c.tree.free()
 	}
 }
@@ -255,7 +264,49 @@ type tree struct {
 	s     *session
 	shape *merkle.Tree
 	nodes kernels.Array[formats.Digest]
-	root  formats.Digest
+	kept  kernels.Array[formats.Digest] // the root, when the nodes are gone
+	root  *formats.Digest               // once it is known
+}
+
+// top returns the root. It waits for the device the first time.
+func (t *tree) top() (formats.Digest, error) {
+	if t.root == nil {
+		at := t.kept
+		var err error
+		if t.nodes.Len() > 0 {
+			if at, err = t.nodes.Slice(1, 2); err != nil {
+				return formats.Digest{}, err
+			}
+		}
+		root := make([]formats.Digest, 1)
+		if err := at.Download(root); err != nil {
+			return formats.Digest{}, err
+		}
+		t.root = &root[0]
+	}
+	return *t.root, nil
+}
+
+// keep copies the root to where it stays, if it is not known.
+func (t *tree) keep() (err error) {
+	s := t.s
+	if t.root != nil || t.nodes.Len() == 0 {
+		return nil
+	}
+	if s.roots.Len() == 0 {
+		if s.roots, err = take[formats.Digest](s, tables, s.shards); err != nil {
+			return err
+		}
+	}
+	from, err := t.nodes.Slice(1, 2)
+	if err != nil {
+		return err
+	}
+	if t.kept, err = s.roots.Slice(s.kept, s.kept+1); err != nil {
+		return err
+	}
+	s.kept++
+	return t.kept.Copy(from)
 }
 
 func (t *tree) free() { give(t.s, &t.nodes) }
@@ -289,17 +340,7 @@ func (s *session) hash(shape *merkle.Tree, stride int, columns func(level int) (
 			return nil, err
 		}
 	}
-	if err = s.device.Tree(t.nodes, shape.LogRows(), entering); err != nil {
-		return nil, err
-	}
-	top, err := t.nodes.Slice(1, 2)
-	if err != nil {
-		return nil, err
-	}
-	root := make([]formats.Digest, 1)
-	err = top.Download(root)
-	t.root = root[0]
-	return t, err
+	return t, s.device.Tree(t.nodes, shape.LogRows(), entering)
 }
 
 func (s *session) leaves(out kernels.Array[formats.Digest], level *merkle.Level, stride int, columns func(level int) (kernels.Columns, error), l int) error {

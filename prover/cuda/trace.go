@@ -60,6 +60,9 @@ func (s *session) runRows(m *matrix, k *prover.RowKernel) error {
 		return err
 	}
 	defer give(s, &seeds)
+	if err := s.staging.begin(s.arena); err != nil {
+		return err
+	}
 	each := max(1, slotBytes/(8*k.Words))
 	for first := 0; first < k.Items; first += each {
 		n := min(each, k.Items-first)
@@ -68,27 +71,35 @@ func (s *session) runRows(m *matrix, k *prover.RowKernel) error {
 				k.Seeds(words[from*k.Words:to*k.Words], first+from)
 				return nil
 			})
-		}, func(words []uint64) error { return seeds.UploadTile(words, len(words), first*k.Words, seeds.Len()) })
+		}, func(words []uint64) error {
+			return seeds.UploadTile(s.staging.stream, words, len(words), first*k.Words, seeds.Len())
+		})
 		if err != nil {
 			return err
 		}
+	}
+	if err := s.staging.end(s.arena); err != nil {
+		return err
 	}
 	return s.device.Rows(k.Name, m.values, 1<<m.logHeight, seeds, k.Items, k.Threads)
 }
 
 // sendRows has the host write a table's rows.
 func (s *session) sendRows(m *matrix, w prover.TraceWriter) error {
+	if err := s.staging.begin(s.arena); err != nil {
+		return err
+	}
 	height := 1 << m.logHeight
 	each := max(prover.RowAlign, slotBytes/formats.ElementBytes/m.columns/prover.RowAlign*prover.RowAlign)
 	for first := 0; first < height; first += each {
 		n := min(each, height-first)
 		err := send(s, n*m.columns, func(tile []field.Element) error { return writeTile(s.ctx, w, tile, n, first) },
-			func(tile []field.Element) error { return m.values.UploadTile(tile, n, first, height) })
+			func(tile []field.Element) error { return m.values.UploadTile(s.staging.stream, tile, n, first, height) })
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.staging.end(s.arena)
 }
 
 // writeTile fills a tile, column-major, with the rows from first on, on all processors.
@@ -153,10 +164,37 @@ var slotBytes = 16 << 20
 // stagingSlots is enough for some to be filled while others are on their way behind other work of the device.
 const stagingSlots = 4
 
-// staging is how a session uses the backend's slots, one after the other.
+// staging is how a session uses the backend's slots, one after the other. Copies have a stream of their own, so that they run beside kernels.
 type staging struct {
-	next int
-	sent [stagingSlots]kernels.Event // recorded when the copy from a slot was begun; 0 before
+	next   int
+	stream kernels.Stream
+	sent   [stagingSlots]kernels.Event // recorded when the copy from a slot was begun; 0 before
+	turn   kernels.Event               // of one stream, for which the other waits
+}
+
+// begin has copies wait for what the kernels do now: memory that is copied to may be in use until then.
+func (g *staging) begin(d kernels.Driver) (err error) {
+	if g.stream == 0 {
+		if g.stream, err = d.NewStream(); err != nil {
+			return err
+		}
+	}
+	if g.turn == 0 {
+		if g.turn, err = d.NewEvent(); err != nil {
+			return err
+		}
+	}
+	return g.after(d, 0, g.stream)
+}
+
+// end has the kernels that are started from now on wait for the copies.
+func (g *staging) end(d kernels.Driver) error { return g.after(d, g.stream, 0) }
+
+func (g *staging) after(d kernels.Driver, first, second kernels.Stream) error {
+	if err := d.Record(g.turn, first); err != nil {
+		return err
+	}
+	return d.Wait(second, g.turn)
 }
 
 // slot waits until the next slot's memory can be written again.
@@ -176,13 +214,19 @@ func (g *staging) slot(s *session, bytes int) (i int, memory []byte, err error) 
 
 // close waits for the copies and gives the events back.
 func (g *staging) close(d kernels.Driver) error {
-	first := d.Synchronize(0)
-	for _, e := range g.sent {
-		if e == 0 {
-			continue
-		}
-		if err := d.FreeEvent(e); first == nil {
+	var first error
+	keep := func(err error) {
+		if first == nil {
 			first = err
+		}
+	}
+	if g.stream != 0 {
+		keep(d.Synchronize(g.stream))
+		keep(d.FreeStream(g.stream))
+	}
+	for _, e := range append(g.sent[:], g.turn) {
+		if e != 0 {
+			keep(d.FreeEvent(e))
 		}
 	}
 	return first
@@ -204,5 +248,5 @@ func send[T uint64 | field.Element](s *session, n int, fill, upload func([]T) er
 	if err := upload(values); err != nil {
 		return err
 	}
-	return s.arena.Record(s.staging.sent[i], 0)
+	return s.arena.Record(s.staging.sent[i], s.staging.stream)
 }
