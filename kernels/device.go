@@ -208,7 +208,7 @@ func (d *Device) settle(few int) error {
 }
 
 // maxPending bounds the events that wait to be read.
-const maxPending = 1 << 10
+const maxPending = 1 << 7
 
 // event takes a spare event or makes one.
 func (d *Device) event() (Event, error) {

@@ -399,7 +399,9 @@ func (g *gpuBench) openings() error {
 	}{
 		{"barycentric weights", fmt.Sprintf("2^%d", log), 24 * rows / 4, func() error { return g.device.Weights(weights, log, z, true) }},
 		{"values at a point", fmt.Sprintf("2^%d x %d", log, columns), (8*columns + 24) * rows / 4, func() error { _, err := g.device.Sums(list, weights, 1<<log); return err }},
-		{"DEEP quotients", shape, (8*columns + 24) * rows, func() error { return g.device.Deep(word, log+logBlowup, list, coefficients, z, z, false) }},
+		{"DEEP quotients", shape, (8*columns + 24) * rows, func() error {
+			return g.device.Deep(word, log+logBlowup, []kernels.DeepPoint{{Columns: list, Coefficients: coefficients, Z: z, Claimed: z}})
+		}},
 		{"fold by 8", fmt.Sprintf("2^%d", log+logBlowup), 27 * rows, func() error {
 			return g.device.Fold(folded, word, log+logBlowup, 3, z, kernels.Array[field.Ext]{}, z)
 		}},
