@@ -23,6 +23,7 @@ type session struct {
 	device    *kernels.Device
 	stage     prover.Stage
 	broken    error // the first error of a free
+	failed    bool  // something went wrong on the device
 	closed    bool
 	staging   staging
 	rows      []prover.RowWork
@@ -35,7 +36,11 @@ type session struct {
 func (s *session) Close() {
 	if !s.closed {
 		s.closed = true
-		s.backend.broken = errors.Join(s.staging.close(s.arena), s.device.Close())
+		err := errors.Join(s.staging.close(s.arena), s.device.Close())
+		if err != nil || s.failed {
+			err = errors.Join(err, s.backend.release())
+		}
+		s.backend.broken = err
 		<-s.backend.turn
 	}
 }
@@ -53,6 +58,7 @@ func (s *session) Enter(stage prover.Stage) {
 func (s *session) Work() ([]prover.StageWork, error) {
 	c, err := s.device.Counters()
 	if err != nil {
+		s.failed = true
 		return nil, &Error{s.stage, "counters", err}
 	}
 	var out []prover.StageWork
@@ -72,6 +78,7 @@ func (s *session) ready() error {
 
 // explain adds to an error where it happened.
 func (s *session) explain(err *error, format string, args ...any) {
+	s.failed = s.failed || *err != nil
 	if *err != nil && s.ctx.Err() == nil {
 		*err = &Error{s.stage, fmt.Sprintf(format, args...), *err}
 	} else if *err != nil {
