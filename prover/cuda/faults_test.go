@@ -31,6 +31,7 @@ type shim struct {
 	at     int // the call that fails, from 1; 0 for none
 	do     func()
 	lost   bool // frees fail, as on a device whose context is lost
+	waits  int  // calls for which the host waits until the device has done everything before
 	bytes  map[kernels.Address]int64
 	events map[kernels.Event]bool
 }
@@ -136,6 +137,9 @@ func (s *shim) Download(st kernels.Stream, to unsafe.Pointer, from kernels.Addre
 	if err := s.call("download"); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	s.waits++
+	s.mu.Unlock()
 	return s.Driver.Download(st, to, from, n)
 }
 
@@ -162,6 +166,13 @@ func (s *shim) NewEvent() (e kernels.Event, err error) {
 		}
 	}
 	return e, err
+}
+
+func (s *shim) Synchronize(st kernels.Stream) error {
+	s.mu.Lock()
+	s.waits++
+	s.mu.Unlock()
+	return s.Driver.Synchronize(st)
 }
 
 func (s *shim) NewStream() (kernels.Stream, error) {

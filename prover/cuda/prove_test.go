@@ -313,6 +313,56 @@ func TestTiles(t *testing.T) {
 	}, false)
 }
 
+// The host writes the next shard's rows while the device extends and hashes: neither Trace nor Commit waits for it, and a root that was not asked for outlives its tree.
+func TestCommitDoesNotWait(t *testing.T) {
+	p := newSmall(t)
+	shapes, err := prover.Shapes(p.key.Key, p.witness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.backend.Open(context.Background(), prover.NewJob(p.key.Key, shapes, p.witness, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	commit := func(shard int) prover.Commitment {
+		t.Helper()
+		m, err := s.Trace(&shapes[shard].Tables[0], p.witness.Shards[shard].Tables[0].Trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Commit(shapes[shard].Tree(verifier.Main, 0).Tree, []prover.Matrix{m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Free()
+		return c
+	}
+	root := func(c prover.Commitment) formats.Digest {
+		t.Helper()
+		r, err := c.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	before := p.shim.waits
+	var forgotten []prover.Commitment
+	for shard := range shapes {
+		c := commit(shard)
+		c.Free()
+		forgotten = append(forgotten, c)
+	}
+	if p.shim.waits != before {
+		t.Errorf("the host waited %d times", p.shim.waits-before)
+	}
+	for shard, c := range forgotten {
+		if got, want := root(c), root(commit(shard)); got != want {
+			t.Errorf("shard %d: the root is %x, was %x", shard, want, got)
+		}
+	}
+}
+
 // failing is a trace writer that fails in one of its rows, or writes what is no field element.
 type failing struct {
 	row int
