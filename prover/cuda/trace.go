@@ -53,7 +53,7 @@ func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (_ prover.Matri
 // Rows implements prover.Meter.
 func (s *session) Rows() []prover.RowWork { return s.rows }
 
-// runRows sends a row kernel's seeds and runs it.
+// runRows sends a row kernel's seeds and runs it, piece by piece. Of several pieces the first item waits for the last, after which it comes.
 func (s *session) runRows(m *matrix, k *prover.RowKernel) error {
 	seeds, err := take[uint64](s, passing, k.Items*k.Words)
 	if err != nil {
@@ -63,7 +63,20 @@ func (s *session) runRows(m *matrix, k *prover.RowKernel) error {
 	if err := s.staging.begin(s.arena); err != nil {
 		return err
 	}
+	run := func(first, end int) error {
+		if first == end {
+			return nil
+		}
+		if err := s.staging.end(s.arena); err != nil {
+			return err
+		}
+		return s.device.Rows(k.Name, m.values, 1<<m.logHeight, seeds, k.Items, first, end, k.Threads)
+	}
 	each := max(1, slotBytes/(8*k.Words))
+	early := 0 // items that come last
+	if each < k.Items {
+		early = 1
+	}
 	for first := 0; first < k.Items; first += each {
 		n := min(each, k.Items-first)
 		err := send(s, n*k.Words, func(words []uint64) error {
@@ -74,14 +87,14 @@ func (s *session) runRows(m *matrix, k *prover.RowKernel) error {
 		}, func(words []uint64) error {
 			return seeds.UploadTile(s.staging.stream, words, len(words), first*k.Words, seeds.Len())
 		})
+		if err == nil {
+			err = run(max(first, early), first+n)
+		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := s.staging.end(s.arena); err != nil {
-		return err
-	}
-	return s.device.Rows(k.Name, m.values, 1<<m.logHeight, seeds, k.Items, k.Threads)
+	return run(0, early)
 }
 
 // sendRows has the host write a table's rows.
@@ -100,6 +113,17 @@ func (s *session) sendRows(m *matrix, w prover.TraceWriter) error {
 		}
 	}
 	return s.staging.end(s.arena)
+}
+
+// fixed is the trace writer of columns that are there.
+type fixed [][]field.Element
+
+// WriteRows implements prover.TraceWriter.
+func (f fixed) WriteRows(columns [][]field.Element, first int) error {
+	for c := range columns {
+		copy(columns[c], f[c][first:])
+	}
+	return nil
 }
 
 // writeTile fills a tile, column-major, with the rows from first on, on all processors.
@@ -157,9 +181,9 @@ func share(ctx context.Context, n, align int, f func(from, to int) error) error 
 	return failed
 }
 
-// slotBytes is the size of a slot of staging memory: its copy takes a third of a millisecond at 55 GB/s, so that neither the copy engine nor the processors wait for the other's start.
+// slotBytes is the size of a slot of staging memory: its copy takes some 150 µs at 55 GB/s, so that neither the copy engine nor the processors wait for the other's start.
 // A table of which prover.RowAlign rows are larger has larger slots. Only tests change it.
-var slotBytes = 16 << 20
+var slotBytes = 8 << 20
 
 // stagingSlots is enough for some to be filled while others are on their way behind other work of the device.
 const stagingSlots = 4
