@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -38,6 +39,13 @@ func TestProveOnDevice(t *testing.T) {
 	}
 	if r.Backend != "cuda: emulated" || r.Device == nil || r.Device.Name != "emulated" {
 		t.Errorf("%+v", r)
+	}
+	by := map[string]string{}
+	for _, o := range r.Rows {
+		by[o.Circuit] = o.By
+	}
+	if want := map[string]string{"compress": "device", "bytes": "device", "split": "host", "tail": "host"}; !maps.Equal(by, want) {
+		t.Errorf("rows by %v", by)
 	}
 	launched := false
 	for _, s := range r.Stages {
