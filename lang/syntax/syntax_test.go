@@ -2,6 +2,8 @@ package syntax
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,32 +212,58 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no input makes the parser or the formatter panic, and that a formatted file has the same tokens and is its own standard form.
+// checkParse checks that text does not make the parser or the formatter panic, and that a formatted file has the same tokens and is its own standard form.
+func checkParse(t *testing.T, text string) {
+	t.Helper()
+	m, errs := Parse(NewFile("f.ix", text))
+	for _, e := range errs {
+		e.Text(new(strings.Builder))
+	}
+	if len(errs) > 0 {
+		return
+	}
+	once := Format(m)
+	again, errs := Parse(NewFile("f.ix", once))
+	if len(errs) > 0 {
+		t.Fatalf("the formatted file has errors: %v\n%q\n%q", errs, text, once)
+	}
+	if twice := Format(again); twice != once {
+		t.Fatalf("not idempotent:\n%q\n%q\n%q", text, once, twice)
+	}
+	if a, b := essence(m), essence(again); a != b {
+		t.Fatalf("tokens differ:\n%s\n%s", a, b)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("fn f() { let x = ; } }")
 	f.Add("fn f() { x >> = > 1 } // é")
 	f.Add("#[a(\"b\")] pub fn f<T>() -> T;")
-	f.Fuzz(func(t *testing.T, text string) {
-		m, errs := Parse(NewFile("f.ix", text))
-		for _, e := range errs {
-			e.Text(new(strings.Builder))
+	f.Fuzz(checkParse)
+}
+
+// TestMutations parses the sample with parts moved, removed and replaced.
+func TestMutations(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		b := []byte(sample)
+		for range 1 + r.IntN(6) {
+			i := r.IntN(len(b))
+			part := slices.Clone(b[i : i+r.IntN(min(40, len(b)-i))])
+			switch r.IntN(4) {
+			case 0:
+				b = slices.Delete(b, i, i+len(part))
+			case 1:
+				b[i] = "(){}[]<>;,:|&=!x1 \n"[r.IntN(19)]
+			case 2:
+				b = slices.Insert(b, r.IntN(len(b)), part...)
+			case 3:
+				b[i] = byte(r.Uint32())
+			}
 		}
-		if len(errs) > 0 {
-			return
-		}
-		once := Format(m)
-		again, errs := Parse(NewFile("f.ix", once))
-		if len(errs) > 0 {
-			t.Fatalf("the formatted file has errors: %v\n%q\n%q", errs, text, once)
-		}
-		if twice := Format(again); twice != once {
-			t.Fatalf("not idempotent:\n%q\n%q\n%q", text, once, twice)
-		}
-		if a, b := essence(m), essence(again); a != b {
-			t.Fatalf("tokens differ:\n%s\n%s", a, b)
-		}
-	})
+		checkParse(t, string(b))
+	}
 }
 
 // essence is a module's tokens without commas before closing brackets, and its comments.
