@@ -16,12 +16,13 @@ type Name struct {
 	Text string
 }
 
-// Import is `import "path" as name;`.
+// Import is `import "path" as name (item, …);`.
 type Import struct {
 	Span
 	Path     string
 	PathSpan Span
-	As       Name // empty if not given
+	As       Name   // empty if not given
+	Names    []Name // items that are known without the module's name
 }
 
 // Item is a declaration of a module: *Func, *Struct, *Enum, *Const or *Alias.
@@ -381,3 +382,9 @@ type FieldPattern struct {
 	Name    Name
 	Pattern Pattern
 }
+
+// NewPathExpr is a path as an expression.
+func NewPathExpr(p Path) *PathExpr { return &PathExpr{node{p.Span, 1}, p} }
+
+// NewBindPattern is a variable as a pattern.
+func NewBindPattern(n Name) *BindPattern { return &BindPattern{node{n.Span, 1}, n, nil} }

@@ -225,6 +225,8 @@ func (f *formatter) space(i int) bool {
 		return true
 	}
 	switch {
+	case q.role == apart:
+		return true
 	case p.role == prefix, p.role == shift:
 		return false
 	case q.role == angle:

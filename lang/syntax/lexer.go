@@ -136,6 +136,7 @@ const (
 	angle        // < or > of type arguments: no space around
 	shift        // the first > of >>
 	listEnd      // a closing bracket before which a comma may stand
+	apart        // an opening bracket behind a space
 )
 
 // Token is a token of a file.

@@ -239,6 +239,10 @@ func (p *parser) importDecl() *Import {
 	if p.accept(AsWord) {
 		i.As = p.name()
 	}
+	if p.accept(LParen) {
+		p.mark(p.at-1, apart)
+		p.list(RParen, func() { i.Names = append(i.Names, p.name()) })
+	}
 	p.expect(Semicolon, "")
 	i.Span = p.since(start)
 	return i

@@ -13,7 +13,7 @@ import (
 // sample uses every form of the grammar.
 const sample = `// A module.
 import "std/list";
-import "lib/tree.ix" as t;
+import "lib/tree.ix" as t (Tree, size);
 
 // fib is the classic.
 // It has two lines.
