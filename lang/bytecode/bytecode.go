@@ -21,7 +21,7 @@ const (
 	MaxInputs    = 1 << 8
 	MaxParams    = 400     // and results: with both, a message still fits a lookup
 	MaxWidth     = 512     // of a memory cell
-	MaxOps       = 1 << 22 // of a program
+	MaxOps       = 1 << 22 // and blocks, of a program
 	MaxValues    = 1 << 16 // in scope at one place
 	MaxCases     = 1 << 12 // of one match, counting each value
 	MaxDepth     = 128     // of nested matches

@@ -23,9 +23,20 @@ type validator struct {
 	p     *Program
 	f     *Function
 	index int // of f
-	ops   int // of the program so far
+	ops   int // and blocks, of the program so far
+	path  []step
 	err   *formats.Error
 }
+
+// step is one step of the way into a function's body. Ways are made into text only by a failure.
+type step struct {
+	name  string
+	index int // -1 for none
+}
+
+func (v *validator) enter(name string, index int) { v.path = append(v.path, step{name, index}) }
+
+func (v *validator) leave() { v.path = v.path[:len(v.path)-1] }
 
 func (v *validator) fail(class formats.Class, place, what, expected, got string) {
 	if v.err != nil {
@@ -33,6 +44,12 @@ func (v *validator) fail(class formats.Class, place, what, expected, got string)
 	}
 	if v.f != nil {
 		at := "function " + strconv.Itoa(v.index) + " " + formats.Quote(v.f.Name)
+		for _, s := range v.path {
+			at += ", " + s.name
+			if s.index >= 0 {
+				at += " " + strconv.Itoa(s.index)
+			}
+		}
 		if place != "" {
 			at += ", " + place
 		}
@@ -171,56 +188,59 @@ func (v *validator) inputs() {
 func (v *validator) function() {
 	f := v.f
 	v.name("", f.Name)
-	v.site("", f.Site)
+	v.site(f.Site)
 	if f.Params < 0 || f.Params > MaxParams || f.Results < 0 || f.Results > MaxParams {
 		v.fail(formats.Limit, "", "there are too many parameters or results", "0 to "+strconv.Itoa(MaxParams), strconv.Itoa(f.Params)+" and "+strconv.Itoa(f.Results))
 		return
 	}
-	v.block("", &f.Body, f.Params, 0, -1)
+	v.block(&f.Body, f.Params, 0, -1)
 }
 
-func (v *validator) site(place string, site uint32) {
+func (v *validator) site(site uint32) {
 	if int(site) > len(v.p.Debug.Sites) {
-		v.invalid(place, "the site does not exist", "at most "+strconv.Itoa(len(v.p.Debug.Sites)), number(uint64(site)))
+		v.invalid("", "the site does not exist", "at most "+strconv.Itoa(len(v.p.Debug.Sites)), number(uint64(site)))
 	}
 }
 
 // block checks a block that starts with so many values in scope. yields is the number of results of the match that it is part of, -1 for a block that ends the function.
-func (v *validator) block(path string, b *Block, values, depth, yields int) {
+func (v *validator) block(b *Block, values, depth, yields int) {
+	v.count()
 	for i := range b.Ops {
 		if v.err != nil {
 			return
 		}
-		place := path + "operation " + strconv.Itoa(i)
 		o := &b.Ops[i]
-		if !v.op(place, o, values) {
+		v.enter("operation", i)
+		if !v.op(o, values) {
 			return
 		}
 		if o.Code == OpMatch {
-			v.match(place, o.Match, values, depth, int(o.A))
+			v.match(o.Match, values, depth, int(o.A))
 		} else if o.Match != nil {
-			v.invalid(place, "an operation that is no match has blocks", "none", o.Code.String())
+			v.invalid("", "an operation that is no match has blocks", "none", o.Code.String())
 		}
 		if v.err != nil {
 			return
 		}
 		_, results := v.p.Arity(o)
 		values += results
-		v.within(place, "there are too many values", uint64(values), 0, MaxValues)
+		v.within("", "there are too many values", uint64(values), 0, MaxValues)
+		v.leave()
 	}
 	if v.err != nil {
 		return
 	}
-	place, e := path+"end", &b.End
-	v.site(place, e.Site)
-	v.operands(place, e.Values, values)
+	e := &b.End
+	v.enter("end", -1)
+	v.site(e.Site)
+	v.operands(e.Values, values)
 	wrong := func(want int) {
 		if v.err == nil && len(e.Values) != want {
-			v.invalid(place, "a wrong number of values", strconv.Itoa(want), strconv.Itoa(len(e.Values)))
+			v.invalid("", "a wrong number of values", strconv.Itoa(want), strconv.Itoa(len(e.Values)))
 		}
 	}
 	if (e.Kind == EndMatch) != (e.Match != nil) {
-		v.invalid(place, "an end is a match, or has one, but not both", "", "")
+		v.invalid("", "an end is a match, or has one, but not both", "", "")
 		return
 	}
 	switch {
@@ -230,52 +250,63 @@ func (v *validator) block(path string, b *Block, values, depth, yields int) {
 		wrong(yields)
 	case e.Kind == EndMatch && yields < 0:
 		wrong(0)
-		v.match(place, e.Match, values, depth, -1)
+		v.match(e.Match, values, depth, -1)
 	case e.Kind == EndFail:
 		wrong(0)
 	default:
-		v.invalid(place, "a block cannot end so here", "", number(uint64(e.Kind)))
+		v.invalid("", "a block cannot end so here", "", number(uint64(e.Kind)))
 	}
+	v.leave()
 }
 
-func (v *validator) operands(place string, args []Value, values int) {
+// count counts an operation or a block, so that neither a large program nor one that contains itself takes long.
+func (v *validator) count() {
+	v.ops++
+	v.within("", "the program is too large", uint64(v.ops), 0, MaxOps)
+}
+
+func (v *validator) operands(args []Value, values int) {
 	for _, a := range args {
-		if !v.below(place, "an operand is not in scope", uint64(a), uint64(values)) {
+		if !v.below("", "an operand is not in scope", uint64(a), uint64(values)) {
 			return
 		}
 	}
 }
 
-func (v *validator) match(place string, m *Match, values, depth, yields int) {
+func (v *validator) match(m *Match, values, depth, yields int) {
 	if m == nil {
-		v.invalid(place, "a match has no blocks", "", "")
+		v.invalid("", "a match has no blocks", "", "")
 		return
 	}
-	v.below(place, "the matched value is not in scope", uint64(m.Value), uint64(values))
-	v.within(place, "matches are nested too deeply", uint64(depth+1), 0, MaxDepth)
+	v.below("", "the matched value is not in scope", uint64(m.Value), uint64(values))
+	v.within("", "matches are nested too deeply", uint64(depth+1), 0, MaxDepth)
 	if len(m.Cases) == 0 && m.Default == nil {
-		v.invalid(place, "a match has no blocks", "", "")
+		v.invalid("", "a match has no blocks", "", "")
 	}
 	seen := map[uint64]bool{}
 	for i := range m.Cases {
-		c, at := &m.Cases[i], place+", case "+strconv.Itoa(i)
+		c := &m.Cases[i]
+		v.enter("case", i)
 		if len(c.Values) == 0 {
-			v.invalid(at, "a case has no values", "", "")
+			v.invalid("", "a case has no values", "", "")
 		}
 		for _, x := range c.Values {
 			if seen[x] || x >= formats.Modulus {
-				v.invalid(at, "a value occurs twice or is no canonical element", "", number(x))
+				v.invalid("", "a value occurs twice or is no canonical element", "", number(x))
 			}
 			seen[x] = true
 		}
-		v.within(at, "a match has too many values", uint64(len(seen)), 0, MaxCases)
+		v.within("", "a match has too many values", uint64(len(seen)), 0, MaxCases)
 		if v.err != nil {
 			return
 		}
-		v.block(at+", ", &c.Block, values, depth+1, yields)
+		v.block(&c.Block, values, depth+1, yields)
+		v.leave()
 	}
 	if m.Default != nil && v.err == nil {
-		v.block(place+", default, ", m.Default, values, depth+1, yields)
+		v.enter("default", -1)
+		v.block(m.Default, values, depth+1, yields)
+		v.leave()
 	}
 }
 
@@ -290,14 +321,13 @@ var immediateRanges = [NumCodes]immediates{
 }
 
 // op checks an operation but for its blocks, and reports whether all is well.
-func (v *validator) op(place string, o *Op, values int) bool {
-	v.ops++
-	v.within(place, "the program is too large", uint64(v.ops), 0, MaxOps)
-	v.site(place, o.Site)
-	if !v.below(place, "the code does not exist", uint64(o.Code), uint64(NumCodes)) {
+func (v *validator) op(o *Op, values int) bool {
+	v.count()
+	v.site(o.Site)
+	if !v.below("", "the code does not exist", uint64(o.Code), uint64(NumCodes)) {
 		return false
 	}
-	place += " " + o.Code.String()
+	place := o.Code.String()
 	r := &immediateRanges[o.Code]
 	v.within(place, "the immediate A is out of range", o.A, r.leastA, r.mostA)
 	v.within(place, "the immediate B is out of range", o.B, r.leastB, r.mostB)
@@ -315,6 +345,6 @@ func (v *validator) op(place string, o *Op, values int) bool {
 	if args, _ := v.p.Arity(o); len(o.Args) != args {
 		v.invalid(place, "a wrong number of operands", strconv.Itoa(args), strconv.Itoa(len(o.Args)))
 	}
-	v.operands(place, o.Args, values)
+	v.operands(o.Args, values)
 	return v.err == nil
 }
