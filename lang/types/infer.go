@@ -1134,3 +1134,13 @@ func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
 	}
 	return v, true
 }
+
+// Evaluate infers an expression of type t in the root module and evaluates it as a constant: literals, products and variants.
+func (p *Program) Evaluate(x syntax.Expr, t Type) (Expr, syntax.Errors) {
+	c := &checker{program: &Program{Modules: p.Modules}}
+	v, ok := c.evaluate(p.Modules[0], x, t)
+	if !ok && len(c.errors) == 0 {
+		c.report(&syntax.Diagnostic{Span: x.Place(), What: "this is no constant expression"})
+	}
+	return v, c.errors
+}

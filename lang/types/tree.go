@@ -217,3 +217,6 @@ type (
 		Alts []Pattern
 	}
 )
+
+// NewLitPattern is a number as a pattern.
+func NewLitPattern(t Type, v uint64) *LitPattern { return &LitPattern{base{typ: t}, v} }
