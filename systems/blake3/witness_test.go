@@ -13,7 +13,7 @@ import (
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )
