@@ -112,3 +112,28 @@ func TestProofs(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkFib proves fib(100000) under the profile standard.
+func BenchmarkFib(b *testing.B) {
+	profile, _ := security.ProfileByName("standard")
+	s := build(b, assembly.Fib())
+	key, err := prover.Keygen(context.Background(), s.Air, hash.Blake3{}, profile, cpu.Backend{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, c := range key.Circuits {
+		b.Logf("%d %s: main %d, aux %d, quotient %d", i, c.Name, c.Columns, c.AuxColumns(), c.QuotientColumns())
+	}
+	for b.Loop() {
+		w, err := s.Witness(s.execute(b, nil, []field.Element{100000}), 1, profile.MinLogHeight)
+		if err != nil {
+			b.Fatal(err)
+		}
+		result, err := prover.Prove(context.Background(), key, w, prover.Options{Backend: cpu.Backend{}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(result.PeakBytes)/(1<<30), "GiB")
+		b.ReportMetric(float64(len(result.Proof)), "proof-bytes")
+	}
+}

@@ -71,6 +71,7 @@ type layout struct {
 	uses, rank  column
 	supply      *slot // what the group's functions answer
 	real        air.Expr
+	weighted    bool // some slot is heavy
 
 	limbs, bytes, choices int // columns of these names
 
@@ -663,8 +664,8 @@ func (s *scope) call(o *bc.Op, p *opPlan, first, results int) {
 		}
 	}
 	at := s.use(s.calls[s.groupOf[callee]], s.message(s.b, callee, rank, payload)...)
-	if within {
-		at.weight = heavy
+	if within && !s.weighted {
+		s.weighted, at.weight = true, heavy
 	}
 }
 
