@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/internal/tracecheck"
+	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/prover"
@@ -53,6 +54,7 @@ func samples() []sample {
 		{assembly.Fib(), nil, [][]field.Element{{0}, {1}, {90}, {200}}},
 		{assembly.Squares(), nil, [][]field.Element{{0}, {10}, {100}}},
 		{assembly.Loop(), nil, [][]field.Element{{0}, {300}}},
+		{assembly.Hash(bc.OpBlake3), nil, [][]field.Element{{0}, {1}, {1 << 31}}},
 		{assembly.Kitchen(), [][]field.Element{{5, 6}}, [][]field.Element{{4000000000, 500000000}, {0x1234, 0x1234}, {0x1235, 0x1235}, {0, 0}, {1<<32 - 1, 1<<32 - 2}, {1<<32 - 1, 1}}},
 	}
 }
