@@ -9,7 +9,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
-// CheckClaims checks that claims are statements of the key's entries (P-5 to P-8, P-37).
+// CheckClaims checks that claims are statements of the key's entries (P-5 to P-8, P-38).
 func CheckClaims(key *Key, claims []formats.Claim) error {
 	if len(claims) < 1 || len(claims) > formats.MaxClaims {
 		e := rejected("P-5", "claims", "the number of claims is out of range").Mismatch(1, uint64(len(claims)))
@@ -52,7 +52,7 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 	}
 	for i, n := range made {
 		if args, results := EntryElements(&key.Entries[i]); args+results == 0 && n != 1 {
-			return rejected("P-37", "claims of entry "+formats.Quote(key.Entries[i].Name), "an entry that states nothing is claimed once").Mismatch(1, n)
+			return rejected("P-38", "claims of entry "+formats.Quote(key.Entries[i].Name), "an entry that states nothing is claimed once").Mismatch(1, n)
 		}
 	}
 	return nil

@@ -370,7 +370,7 @@ func TestMemoryIsOne(t *testing.T) {
 		}
 		f.proven(func(err error) bool {
 			var e *formats.Error
-			return errors.As(err, &e) && e.Check == "P-37"
+			return errors.As(err, &e) && e.Check == "P-38"
 		})
 	})
 	t.Run("half an anchor twice", func(t *testing.T) {
@@ -514,8 +514,8 @@ func TestClaims(t *testing.T) {
 		{"another argument", "P-25", func(c *[]formats.Claim) { (*c)[0].Args = formats.Elements{}.Append(5) }},
 		{"an argument more", "P-7", func(c *[]formats.Claim) { (*c)[0].Args = (*c)[0].Args.Append(0) }},
 		{"a function that is no entry", "P-6", func(c *[]formats.Claim) { (*c)[0].Entry = 2 }},
-		{"no memory", "P-37", func(c *[]formats.Claim) { *c = (*c)[:1] }},
-		{"two memories", "P-37", func(c *[]formats.Claim) { *c = append(*c, (*c)[1]) }},
+		{"no memory", "P-38", func(c *[]formats.Claim) { *c = (*c)[:1] }},
+		{"two memories", "P-38", func(c *[]formats.Claim) { *c = append(*c, (*c)[1]) }},
 	} {
 		p, err := formats.DecodeProof(slices.Clone(result.Proof), len(result.Proof))
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
-// MemoryEntry is the name of the entry that stands for the memory of a batch: it is claimed once (P-37), and its one row starts the one chain of cells. Programs without memory have no such entry.
+// MemoryEntry is the name of the entry that stands for the memory of a batch: it is claimed once (P-38), and its one row starts the one chain of cells. Programs without memory have no such entry.
 const MemoryEntry = "(memory)"
 
 // System is a program's circuits, and what is needed to write their tables. It is immutable and safe for concurrent use.
