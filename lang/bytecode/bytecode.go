@@ -142,9 +142,10 @@ const (
 	OpHintDivMod     // A limbs of x, B limbs of y -> A limbs of x/y, B limbs of x mod y, limbs of 32 bits lowest first; a hint. Fails in an execution if y = 0 or a limb is too large.
 	OpHintModInverse // A limbs of x, A limbs of m -> A limbs of 1/x mod m, or 0 if there is none; a hint. Fails as HintDivMod.
 
-	OpBlake3    // chaining value of 8 words, block of 16, counter low, counter high, block length, flags -> chaining value of 8 words (BLAKE3 specification 2.3). All are below 2^32, asserted.
-	OpSha256    // state of 8 words, block of 16 -> state of 8 words (FIPS 180-4, 6.2.2). All are below 2^32, asserted.
-	OpPoseidon2 // state of 12 elements -> state of 12 elements (eprint 2023/323 over this field, width 12, the constants of docs/lang/internals.md)
+	// The operands of these two must be known to be below 2^32. An execution fails where one is not; circuits take the program's word for it.
+	OpBlake3    // chaining value of 8 words, block of 16, counter low, counter high, block length, flags -> chaining value of 8 words (BLAKE3 specification 2.3)
+	OpSha256    // state of 8 words, block of 16 -> state of 8 words (FIPS 180-4, 6.2.2)
+	OpPoseidon2 // state of 12 elements -> state of 12 elements (eprint 2023/323 over this field, width 12, 4 + 22 + 4 rounds, the designers' constants)
 	NumCodes
 )
 

@@ -84,7 +84,7 @@ func TestKitchen(t *testing.T) {
 	m := load(t, assembly.Kitchen())
 	data := [][]field.Element{{7, 9}}
 	r := call(t, m, data, 4000000000, 500000000)
-	want := []field.Element{1, 4000000000 * 500000000 & (1<<32 - 1), 4000000000 * 500000000 >> 32, 0x00 ^ 0x00, 0, (4000000000 + 500000000) & (1<<32 - 1)}
+	want := []field.Element{1, 4000000000 * 500000000 & (1<<32 - 1), 4000000000 * 500000000 >> 32, 0, 0, (4000000000 + 500000000) & (1<<32 - 1)}
 	if got := r.Claims[0].Results[:6]; !slices.Equal(got, want) {
 		t.Errorf("got %d, want %d", got, want)
 	}
@@ -250,10 +250,11 @@ func TestComponents(t *testing.T) {
 // BenchmarkLoop reports bytecode operations a second on code that is mostly arithmetic, and a call for each dozen of them.
 func BenchmarkLoop(b *testing.B) {
 	m := load(b, assembly.Loop())
+	steps := uint64(0)
 	for b.Loop() {
-		r := call(b, m, nil, 1000000)
-		b.ReportMetric(float64(r.Steps)*float64(b.N)/b.Elapsed().Seconds(), "ops/s")
+		steps += call(b, m, nil, 1000000).Steps
 	}
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "ops/s")
 }
 
 // BenchmarkRows executes ten million rows.

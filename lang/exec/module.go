@@ -77,6 +77,9 @@ func Load(p *bc.Program) (*Module, error) {
 	return m, nil
 }
 
+// Registers is how many values of a function are in scope at most.
+func (m *Module) Registers(function int) int { return m.functions[function].registers }
+
 type flattener struct {
 	*function
 	module *Module

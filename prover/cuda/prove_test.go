@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -80,6 +82,9 @@ func same(t *testing.T, b *cuda.Backend, pk *prover.ProvingKey, w *prover.Witnes
 func TestSystems(t *testing.T) {
 	b := open(t)
 	for _, p := range security.Profiles() {
+		if p.Suite != security.SuiteBlake3 {
+			continue // TestOtherSuites
+		}
 		for _, shards := range []int{1, 3} {
 			t.Run(fmt.Sprintf("fibonacci/%s/%d", p.Name, shards), func(t *testing.T) {
 				w, err := fibonacci.Witness([]uint32{0, 1, 2, 90, 300, 5}, shards, p.MinLogHeight)
@@ -324,4 +329,13 @@ func TestFailingWriters(t *testing.T) {
 		}
 	}
 	p.healthy(t, "failing writers")
+}
+
+// A suite without kernels is refused, with what to do instead.
+func TestOtherSuites(t *testing.T) {
+	_, err := open(t).Open(context.Background(), prover.Job{Suite: poseidon2.Suite{}, LogBlowup: 5})
+	var e *kernels.Error
+	if !errors.As(err, &e) || e.Kind != kernels.Unsupported || !strings.Contains(e.What, poseidon2.Name) || e.Next == "" {
+		t.Errorf("%v", err)
+	}
 }

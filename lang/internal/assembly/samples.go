@@ -111,3 +111,18 @@ func Kitchen() *Program {
 	p.Entry(kitchen, []formats.ValueType{formats.TypeU32, formats.TypeU32}, types)
 	return p
 }
+
+// Hash is the entry hash(x) -> the results of an accelerator for x, x + 1, x + 2 and so on.
+func Hash(code bc.Code) *Program {
+	p := New("hash")
+	args, results := map[bc.Code]int{bc.OpBlake3: 28, bc.OpSha256: 24, bc.OpPoseidon2: 12}[code], map[bc.Code]int{bc.OpBlake3: 8, bc.OpSha256: 8, bc.OpPoseidon2: 12}[code]
+	hash := p.Function("hash", 1, results, func(b *Block, x []bc.Value) {
+		var operands []bc.Value
+		for i := range args {
+			operands = append(operands, b.Add(x[0], b.Const(uint64(i))))
+		}
+		b.Return(b.Op(code, 0, 0, operands...)...)
+	})
+	p.Entry(hash, Fields(1), Fields(results))
+	return p
+}
