@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/lang/syntax"
 )
 
 // verb is a command.
@@ -42,10 +44,11 @@ type tool struct {
 
 var verbs = []verb{
 	{"init", "[FOLDER]", "start a folder with a claims file", prepareInit},
-	{"prove", "[CLAIMS]", "prove a claims file (claims.json)", prepareProve},
+	{"run", "PROGRAM", "execute calls of a program (.ix), and say what proving them would cost", prepareRun},
+	{"prove", "[CLAIMS|PROGRAM]", "prove a claims file (claims.json), or calls of a program (.ix)", prepareProve},
 	{"verify", "[PROOF]", "check a proof (proof.cbor)", prepareVerify},
 	{"inspect", "[FILE]", "show what is in a proof or a verifying key (proof.cbor)", prepareInspect},
-	{"keygen", "", "write the verifying key of a system", prepareKeygen},
+	{"keygen", "[PROGRAM]", "write the verifying key of a program or of a built-in system", prepareKeygen},
 	{"serve", "", "open the page that checks proofs in a browser, on this machine", prepareServe},
 	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify, gpu or all", prepareBench},
 	{"devices", "", "list the CUDA devices", prepareDevices},
@@ -68,7 +71,11 @@ func run(t *tool, args []string, stdout io.Writer) int {
 		asJSON, err = false, cannotWrite("standard output", err)
 	}
 	f := classify(err)
-	f.text(t.stderr)
+	if source := (syntax.Errors)(nil); errors.As(err, &source) {
+		source.Text(t.stderr) // with the lines that they are about
+	} else {
+		f.text(t.stderr)
+	}
 	if asJSON {
 		writeJSON(stdout, f.object())
 	}
