@@ -304,7 +304,7 @@ func TestCallJustifiesItself(t *testing.T) {
 		const step = 1 << 32
 		f.loop("self", 0, 0, 3, 42, 0, field.Neg(step), step-1, 1, 1)
 		f.claim([]field.Element{3}, []field.Element{42})
-		f.refused("call self #0") // its callee, of rank -2^32, is not there
+		f.refused("call self") // its callee, of rank -2^32, is not there
 	})
 }
 

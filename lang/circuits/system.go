@@ -6,6 +6,7 @@ package circuits
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/lang/accel"
@@ -134,8 +135,9 @@ func assemble(m *exec.Module, groups [][]int, trial map[slotKey]int) (*assembler
 		a.entries = append(a.entries, ch)
 		a.entryOf[e.Function] = i
 	}
+	names := groupNames(m, groups)
 	for g, functions := range groups {
-		grp := group{Name: groupName(m, g, functions), Functions: functions}
+		grp := group{Name: names[g], Functions: functions}
 		for k, f := range functions {
 			a.groupOf[f], a.memberOf[f] = g, k
 			grp.Recursive = grp.Recursive || m.Recursive[f]
@@ -168,12 +170,34 @@ func filled(n int) []int {
 	return out
 }
 
-// groupName is the function's name, or that of the first of several, with a number that keeps names apart.
-func groupName(m *exec.Module, g int, functions []int) string {
-	name := m.Program.Functions[functions[0]].Name
-	suffix := " #" + strconv.Itoa(g)
-	const prefix = len("call ")
-	return name[:min(len(name), formats.MaxNameBytes-len(suffix)-prefix)] + suffix
+// groupNames are the names of the groups' first functions, with numbers where a name occurs twice or is too long.
+func groupNames(m *exec.Module, groups [][]int) []string {
+	const most = formats.MaxNameBytes - len("call ")
+	seen, names := map[string]int{}, make([]string, len(groups))
+	for g, functions := range groups {
+		names[g] = m.Program.Functions[functions[0]].Name
+		seen[names[g]]++
+	}
+	for g, name := range names {
+		if seen[name] > 1 || len(name) > most || reserved(name) {
+			suffix := " #" + strconv.Itoa(g)
+			names[g] = name[:min(len(name), most-len(suffix))] + suffix
+		}
+	}
+	return names
+}
+
+// reserved reports whether a circuit that is no function's may have the name.
+func reserved(name string) bool {
+	if name == "anchor" || name == "words" || strings.HasPrefix(name, "memory ") || strings.Contains(name, " #") {
+		return true
+	}
+	for k := range accel.NumKinds {
+		if name == k.Of().Name {
+			return true
+		}
+	}
+	return false
 }
 
 // finish adds the circuits behind the functions.
