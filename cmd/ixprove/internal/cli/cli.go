@@ -44,7 +44,7 @@ type tool struct {
 }
 
 var verbs = []verb{
-	{"init", "[FOLDER]", "start a folder with a claims file", prepareInit},
+	{"init", "[FOLDER]", "start a folder with a claims file or an example program", prepareInit},
 	{"check", "[PROGRAM]", "check a program (main.ix) without executing it", prepareCheck},
 	{"fmt", "[PROGRAM]", "print a program (main.ix) in the standard form, or rewrite files", prepareFormat},
 	{"lsp", "", "serve an editor: diagnostics, types and definitions of programs, over standard input and output", prepareLanguageServer},

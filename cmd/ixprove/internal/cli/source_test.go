@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/ixprove/ixprove/examples"
 )
 
 func TestCheck(t *testing.T) {
@@ -52,4 +54,17 @@ func TestLanguageServer(t *testing.T) {
 	if code := Run(context.Background(), []string{"lsp"}, strings.NewReader(in), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"id":1`) {
 		t.Errorf("exit %d\n%s%s", code, stdout.String(), stderr.String())
 	}
+}
+
+func TestInitProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, e := range examples.All() {
+		if o := must(t, "init", "--program", e.Name, e.Name); !strings.Contains(o.stdout, "ixprove prove "+e.Arguments()) {
+			t.Errorf("got %s", o.stdout)
+		}
+		must(t, "check", e.Name+"/main.ix")
+	}
+	expect(t, exitUsage, "not overwritten", "init", "--program", "life", "life")
+	expect(t, exitUsage, "did you mean life?", "init", "--program", "lief")
+	expect(t, exitUsage, "exclude", "init", "--program", "life", "--system", "blake3")
 }
