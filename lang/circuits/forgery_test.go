@@ -102,10 +102,6 @@ func (f *forgery) set(circuit, column string, row int, v field.Element) {
 	f.table(circuit)[f.column(circuit, column)][row] = v
 }
 
-func (f *forgery) get(circuit, column string, row int) field.Element {
-	return f.table(circuit)[f.column(circuit, column)][row]
-}
-
 // find is the first row whose column has the value.
 func (f *forgery) find(circuit, column string, v field.Element) int {
 	return slices.Index(f.table(circuit)[f.column(circuit, column)], v)

@@ -365,7 +365,8 @@ func (s *scope) octet(x *air.Expr, r, shift int) air.Expr {
 	} else {
 		second, h.R2, h.Shift2 = 1, r, uint8(shift)
 	}
-	arg, index := s.b.Const(0), none
+	var arg air.Expr
+	index := none
 	switch {
 	case h.slot.columns != nil:
 		arg, index = h.slot.columns[second].Expr, h.slot.columns[second].index
@@ -571,7 +572,13 @@ func (s *scope) op(o *bc.Op, p *opPlan) {
 	case bc.OpAssertZero:
 		s.assert("an assertion", arg(0))
 	case bc.OpRange:
-		s.below(arg(0), int(o.A), register(0), 0)
+		if degree(arg(0)) <= 1 {
+			s.below(arg(0), int(o.A), register(0), 0)
+			break
+		}
+		sum := s.new(int(o.A), register(0)) // has the value, and a lower degree
+		s.assert("a number in range", arg(0).Sub(sum))
+		s.values[o.Args[0]] = sum
 	case bc.OpSplit:
 		x := arg(0)
 		low := s.new(int(o.A), first)

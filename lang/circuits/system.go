@@ -112,7 +112,11 @@ func (a *assembler) message(b *air.Builder, f int, rank air.Expr, payload []air.
 
 // Build makes the circuits of a program. A program that needs more than a key can hold is a *formats.Error of class Invalid.
 func Build(m *exec.Module) (*System, error) {
-	groups := groupFunctions(m)
+	single, err := assemble(m, alone(m), nil)
+	if err != nil {
+		return nil, err
+	}
+	groups := groupFunctions(m, func(f int) int { return int(single.air.Circuits[single.groupOf[f]].Columns) })
 	trial, err := assemble(m, groups, nil)
 	if err != nil {
 		return nil, err
@@ -208,7 +212,10 @@ func (a *assembler) finish() (*System, error) {
 	s.first.anchor = s.first.memory + len(a.widths)
 	s.first.accel = len(a.air.Circuits)
 	for _, k := range a.acceleratorOf {
-		a.buildAccelerator(k)
+		if acceleratorCircuits[k].build == nil {
+			return nil, &formats.Error{Class: formats.Invalid, Place: "program", What: "the accelerator " + k.Of().Name + " has no circuit"}
+		}
+		acceleratorCircuits[k].build(a, a.air.Circuit(k.Of().Name), a.accelerators[k].Channel)
 	}
 	s.first.words = len(a.air.Circuits)
 	a.buildWords()
