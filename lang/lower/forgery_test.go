@@ -135,6 +135,15 @@ func forgeries(r *rand.Rand, args []field.Element, honest []field.Element, resul
 			out = append(out, []uint64{q, uint64(field.Sub(args[0], field.Mul(field.Element(q), args[1])))})
 		}
 	case results == 4 && len(args) == 4 && args[2] != 0:
+		// Halves that make the same number without being below 2^32.
+		for i := 0; i < 4; i += 2 {
+			f := make([]uint64, 4)
+			for k := range f {
+				f[k] = uint64(honest[k])
+			}
+			f[i], f[i+1] = f[i]+1<<32, uint64(field.Sub(field.New(f[i+1]), 1))
+			out = append(out, f)
+		}
 		for _, rem := range []uint64{0, 1, uint64(args[0])} {
 			q := field.Mul(field.Sub(args[0], field.New(rem)), inverse(args[2]))
 			out = append(out, []uint64{uint64(q) & 0xffffffff, uint64(q) >> 32, rem, 0}, []uint64{uint64(q), 0, rem, 0}, []uint64{0, 0, uint64(args[0]), uint64(args[1])})
@@ -152,7 +161,7 @@ func TestHintsAreChecked(t *testing.T) {
 	}{
 		{"pub fn f(x: u8, y: u8) -> (u8, u8) { (x / y, x % y) }", [][]field.Element{{200, 7}, {255, 255}, {3, 200}, {0, 1}}},
 		{"pub fn f(x: u32, y: u32) -> (u32, u32) { (x / y, x % y) }", [][]field.Element{{4000000000, 7}, {1<<32 - 1, 1<<32 - 1}, {3, 1 << 31}, {0, 1}, {1<<32 - 1, 1}}},
-		{"pub fn f(x: u64, y: u64) -> (u64, u64) { (x / y, x % y) }", [][]field.Element{{5, 1, 7, 0}, {1<<32 - 1, 1<<32 - 1, 3, 0}, {9, 0, 1, 1}, {1<<32 - 1, 1<<32 - 1, 1<<32 - 1, 1<<32 - 1}}},
+		{"pub fn f(x: u64, y: u64) -> (u64, u64) { (x / y, x % y) }", [][]field.Element{{77, 0, 7, 0}, {5, 1, 7, 0}, {5, 9, 0, 4}, {3, 7, 0, 1 << 31}, {1<<32 - 1, 1<<32 - 1, 3, 0}, {9, 0, 1, 1}, {1<<32 - 1, 1<<32 - 1, 1<<32 - 1, 1<<32 - 1}}},
 		{"pub fn f(x: field, y: field) -> field { x / y }", [][]field.Element{{5, 7}, {0, 1}, {field.Modulus - 1, 2}}},
 		{"pub fn f(x: u32, k: u32) -> u32 { x >> k }", [][]field.Element{{1 << 31, 3}, {77, 0}}},
 		{"unconstrained fn g(x: u64) -> (u64, u8) { (x / 10, (x % 10) as u8) } pub fn f(x: u64) -> (u64, u8) { let (q, d) = unconstrained g(x) where q * 10 + (d as u64) == x && d < 10; (q, d) }",
@@ -200,10 +209,11 @@ func TestPrivateValuesAreChecked(t *testing.T) {
 		{"u64", [][]uint64{{1<<32 - 1, 1<<32 - 1}}, [][]uint64{{1 << 32, 0}, {0, 1 << 32}, {field.Modulus - 1, 0}}},
 		{"(u8, [bool; 2])", [][]uint64{{255, 0, 1}}, [][]uint64{{256, 0, 1}, {0, 2, 0}, {0, 0, 2}}},
 		{"E", [][]uint64{{0}, {1, 255, 1}, {2, 1 << 31}}, [][]uint64{{3}, {field.Modulus - 1}, {1, 256, 1}, {1, 255, 2}, {2, 1 << 32}}},
+		{"S", [][]uint64{{1, 5}}, [][]uint64{{2, 5}, {1, 256}}},
 		{"&u8", [][]uint64{{255}}, [][]uint64{{256}}},
 		{"L", [][]uint64{{0}, {1, 5, 0}, {1, 5, 1, 255, 0}}, [][]uint64{{2}, {1, 256, 0}, {1, 5, 1, 256, 0}, {1, 5, 2}}},
 	} {
-		text := "enum E { A, B(u8, bool), C(u32) } enum L { Nil, Cons(u8, &L) } pub fn f(private x: " + c.typ + ") -> u8 { 7 }"
+		text := "enum E { A, B(u8, bool), C(u32) } enum L { Nil, Cons(u8, &L) } struct S { a: bool, b: u8 } pub fn f(private x: " + c.typ + ") -> u8 { 7 }"
 		p := compile(t, text)
 		check := func(words []uint64, want bool) {
 			t.Helper()
@@ -242,6 +252,16 @@ func TestPublicValuesAreChecked(t *testing.T) {
 			if _, ok := executes(t, p.Bytecode, words, nil); ok {
 				t.Errorf("%s: %v is accepted", c.typ, words)
 			}
+		}
+	}
+}
+
+// TestHintedStruct checks that the fields of a struct from a hint are values of their types.
+func TestHintedStruct(t *testing.T) {
+	p := compile(t, "struct S { a: bool, b: u8 } unconstrained fn g() -> S { S { a: true, b: 1 } } pub fn f() -> S { let s = unconstrained g() where s.a || s.b as u32 < 10000; s }")
+	for _, words := range [][]uint64{{2, 1}, {1, 256}} {
+		if _, ok := executes(t, lie(p.Bytecode, 0, words), nil, nil); ok {
+			t.Errorf("%v is accepted", words)
 		}
 	}
 }
