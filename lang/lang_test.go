@@ -14,9 +14,11 @@ import (
 	"github.com/ixprove/ixprove/lang/values"
 )
 
+func files(text string) fstest.MapFS { return fstest.MapFS{"main.ix": {Data: []byte(text)}} }
+
 func compile(t testing.TB, text string) *lang.Program {
 	t.Helper()
-	p, err := lang.Compile(fstest.MapFS{"main.ix": {Data: []byte(text)}}, "main.ix")
+	p, err := lang.Compile(files(text), "main.ix")
 	if err != nil {
 		t.Fatalf("%s\n%s", text, explain(err))
 	}

@@ -2,6 +2,7 @@ package values
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -109,8 +110,13 @@ func (p *parser) value(place string, t types.Type, x any, depth int) (Value, err
 	bad := func() (Value, error) {
 		return Value{}, fail(place, "the value is of another type", t.String(), kind(x))
 	}
-	if lower.IsDigest(t) {
+	if types.IsDigest(t) {
 		return p.digest(place, x)
+	}
+	if isStandard(t, "std/bytes", "Bytes") {
+		if b, ok, err := p.bytes(place, types.U8, x); ok || err != nil {
+			return blocks(b), err
+		}
 	}
 	if elems, ok := listOf(t); ok {
 		if b, ok, err := p.bytes(place, elems, x); ok || err != nil {
@@ -284,8 +290,28 @@ func listOf(t types.Type) (types.Type, bool) {
 
 // isList reports whether a type is the standard library's list.
 func isList(t types.Type) bool {
+	return isStandard(t, "std/list", "List")
+}
+
+// isStandard reports whether a type is one of the standard library.
+func isStandard(t types.Type, module, name string) bool {
 	n, ok := t.(*types.Named)
-	return ok && n.Data.Name == "List" && n.Data.Module.Path == "std/list"
+	return ok && n.Data.Name == name && n.Data.Module.Path == module
+}
+
+// blocks makes a byte string: its length, and blocks of 16 little-endian words, the last one padded with zeros.
+func blocks(b []byte) Value {
+	var list []Value
+	for i := 0; i < len(b); i += 64 {
+		var block [64]byte
+		copy(block[:], b[i:])
+		words := Value{Parts: make([]Value, 16)}
+		for k := range words.Parts {
+			words.Parts[k].Number = uint64(binary.LittleEndian.Uint32(block[4*k:]))
+		}
+		list = append(list, words)
+	}
+	return Value{Parts: []Value{{Number: uint64(len(b))}, chain(list)}}
 }
 
 // bytes reads {"file": …}, {"text": …} or {"hex": …} where bytes are expected.

@@ -36,6 +36,7 @@ type result interface{ text(w io.Writer) }
 type tool struct {
 	ctx     context.Context
 	stdin   io.Reader
+	stdout  io.Writer // for what is served; results are printed by run
 	stderr  io.Writer
 	operand string // empty if not given
 	disk    disk
@@ -43,7 +44,10 @@ type tool struct {
 }
 
 var verbs = []verb{
-	{"init", "[FOLDER]", "start a folder with a claims file", prepareInit},
+	{"init", "[FOLDER]", "start a folder with a claims file or an example program", prepareInit},
+	{"check", "[PROGRAM]", "check a program (main.ix) without executing it", prepareCheck},
+	{"fmt", "[PROGRAM]", "print a program (main.ix) in the standard form, or rewrite files", prepareFormat},
+	{"lsp", "", "serve an editor: diagnostics, types and definitions of programs, over standard input and output", prepareLanguageServer},
 	{"run", "PROGRAM", "execute calls of a program (.ix), and say what proving them would cost", prepareRun},
 	{"prove", "[CLAIMS|PROGRAM]", "prove a claims file (claims.json), or calls of a program (.ix)", prepareProve},
 	{"verify", "[PROOF]", "check a proof (proof.cbor)", prepareVerify},
@@ -58,7 +62,7 @@ var verbs = []verb{
 // Run runs a command line and returns its exit code. Results go to stdout, progress and errors to stderr; with --json an error is also an object on stdout.
 // A cancelled ctx ends the work with code 6.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
+	return run(&tool{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {
