@@ -34,23 +34,29 @@ type forgery struct {
 func forge(t *testing.T, p *assembly.Program, inputs [][]field.Element, calls ...[]field.Element) *forgery {
 	t.Helper()
 	s := build(t, p)
-	c, err := tracecheck.New(s.Air, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &forgery{t: t, system: s, checker: c, witness: &prover.Witness{Shards: make([]prover.Shard, 1)}}
+	f := forgeSystem(t, s)
 	if calls == nil {
 		return f
 	}
+	var err error
 	if f.witness, err = s.Witness(s.execute(t, inputs, calls...), 1, 3); err != nil {
 		t.Fatal(err)
 	}
-	traces, err := c.Write(f.witness)
+	traces, err := f.checker.Write(f.witness)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.traces = traces[0]
 	return f
+}
+
+func forgeSystem(t *testing.T, s *System) *forgery {
+	t.Helper()
+	c, err := tracecheck.New(s.Air, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &forgery{t: t, system: s, checker: c, witness: &prover.Witness{Shards: make([]prover.Shard, 1)}}
 }
 
 func (f *forgery) circuit(prefix string) int {

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"slices"
 
+	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
 )
 
-// mostHot is how many circuits the functions that run often may have. Every column of a circuit is opened by every proof that the circuit has a row in, so that a proof by hundreds of
-// small circuits is mostly openings.
-const mostHot = 40
+// How many circuits the functions that run often may have: mostHot if sharing makes none of them more than twice as wide, mostCircuits at any price. Every column of a circuit is opened by every proof that
+// the circuit has a row in, so that a proof by hundreds of small circuits is mostly openings.
+const (
+	mostHot      = 40
+	mostCircuits = 512
+)
 
 // groupFunctions says which functions share a circuit.
 //
@@ -30,17 +34,19 @@ func groupFunctions(m *exec.Module, width func(f int) int) [][]int {
 	}
 	slices.SortStableFunc(rest, func(f, g int) int { return cmp.Compare(width(f), width(g)) })
 	var groups [][]int
-	for percent := 100; ; percent += percent / 8 { // of the narrowest function that the widest one of a group may have
+	for percent := 100; ; percent += percent / 8 { // of the narrowest function that the widest of a group, and all selectors of it, may have
 		groups = nil
-		least := 0
+		least, selectors := 0, 0
 		for _, f := range rest {
-			if last := len(groups) - 1; last >= 0 && len(rest) > mostHot && width(f)*100 <= least*percent {
+			n := selectorsOf(&m.Program.Functions[f].Body)
+			if last := len(groups) - 1; last >= 0 && len(rest) > mostHot && max(width(f), selectors+n)*100 <= least*percent {
 				groups[last] = append(groups[last], f)
+				selectors += n
 				continue
 			}
-			groups, least = append(groups, []int{f}), width(f)
+			groups, least, selectors = append(groups, []int{f}), width(f), n
 		}
-		if len(groups) <= mostHot {
+		if len(groups) <= mostHot || percent > 200 && len(groups) <= mostCircuits {
 			break
 		}
 	}
@@ -62,4 +68,19 @@ func alone(m *exec.Module) (groups [][]int) {
 		}
 	}
 	return groups
+}
+
+// selectorsOf is how many columns a function's selectors take, which functions of a group do not share.
+func selectorsOf(b *bc.Block) (n int) {
+	inner := func(b *bc.Block) { n += selectorsOf(b) }
+	for i := range b.Ops {
+		if m := b.Ops[i].Match; m != nil {
+			m.Blocks(inner)
+		}
+	}
+	if b.End.Match != nil {
+		b.End.Match.Blocks(inner)
+		return n
+	}
+	return n + 1
 }

@@ -320,7 +320,7 @@ func (s *scope) shifted(x air.Expr, right int) air.Expr {
 	return x.Times(field.InverseOfTwoPower(right))
 }
 
-// limb demands that x·2^scale is below 2^16; x is the 16 bits of register r from shift on. Without x, it is a new column.
+// limb demands that x·2^scale is below 2^16; x is of degree 1 at most, and is the 16 bits of register r from shift on. Without x, it is a new column.
 func (s *scope) limb(x *air.Expr, r, shift, scale int) air.Expr {
 	at, shared := s.slot(s.fact(factRange))
 	w := write{Kind: writeLimb, Column: none, R: r, Shift: uint8(shift), Scale: uint8(scale)}
@@ -332,7 +332,7 @@ func (s *scope) limb(x *air.Expr, r, shift, scale int) air.Expr {
 		fallthrough
 	case shared:
 		arg, w.Column = at.columns[0].Expr, at.columns[0].index
-	case x == nil || degree(*x) > 1:
+	case x == nil:
 		c := s.alloc()
 		arg, w.Column = c.Expr, c.index
 	default:
@@ -410,11 +410,8 @@ func (s *scope) bounded(x *air.Expr, bits, r, shift int) air.Expr {
 		s.limb(&y, r, shift, limbBits-bits)
 		return y
 	}
-	if x == nil || degree(*x) > 1 {
+	if x == nil {
 		c := s.alloc()
-		if x != nil {
-			s.assert("a bit", c.Sub(*x))
-		}
 		s.write(write{Kind: writeBit, Column: c.index, R: r, Shift: uint8(shift)})
 		x = &c.Expr
 	}
