@@ -38,6 +38,7 @@ type checker struct {
 	options Options
 	modules map[string]*Module
 	errors  syntax.Errors
+	sizes   *sizes
 }
 
 func (c *checker) report(d *syntax.Diagnostic) {
@@ -139,6 +140,9 @@ func (c *checker) declare() {
 	}
 	if len(c.errors) == 0 {
 		c.checkSizes()
+	}
+	if len(c.errors) == 0 {
+		c.checkParts()
 	}
 }
 
@@ -431,7 +435,11 @@ func (c *checker) namedType(m *Module, g *generics, p *syntax.Path) Type {
 			return Bad
 		}
 		c.resolve(i)
-		return Substitute(i.alias, i.scope.list, c.typeArgs(m, g, p, i.scope.list))
+		args := c.typeArgs(m, g, p, i.scope.list)
+		if !c.counted(i.alias, true, p.Span) {
+			return Bad
+		}
+		return Substitute(i.alias, i.scope.list, args)
 	}
 	c.report(&syntax.Diagnostic{Span: p.Span, What: "this is a " + i.what() + " and no type", Got: p.Span.Text()})
 	return Bad
