@@ -38,7 +38,7 @@ type compressResult struct {
 
 func (r *compressResult) text(w io.Writer) {
 	fmt.Fprint(w, "compressed:\n")
-	claimLines(w, r.key, r.claims)
+	claimLines(w, r.key, r.claims, nil)
 	fmt.Fprintf(w, "proof    %s, %d bytes, of which %d are the %s proof\n", r.Proof, r.Bytes, r.SnarkBytes, r.Key.Backend)
 	r.Key.lines(w)
 	fmt.Fprintf(w, "circuit  %d constraints, domain 2^%d\ntime     %s:", r.Constraints, r.LogDomain, timeText(r.ElapsedNs))
@@ -140,7 +140,7 @@ func (c *compressFlags) compress(t *tool) (result, error) {
 		return nil, inFile(root.path, err)
 	}
 	do.next(stageCompile)
-	system, err := t.circuits.compile(t.ctx, root.program, backend, commitments)
+	system, err := t.compressor.compile(t.ctx, root.program, backend, commitments)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (c *compressFlags) compress(t *tool) (result, error) {
 		return nil, kept(setups, err)
 	}
 	do.next(stageProve)
-	data, err := t.circuits.compress(t.ctx, p, root)
+	data, err := t.compressor.compress(t.ctx, p, root)
 	if err != nil {
 		return nil, inFile(root.path, err)
 	}
