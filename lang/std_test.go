@@ -1,7 +1,11 @@
 package lang_test
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/sha256"
+	"encoding/asn1"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
@@ -136,14 +140,8 @@ func TestLists(t *testing.T) {
 	equals(t, p, "text()", `{"b": {"text": "0123456789012345678901234567890123456789012345678901234567890123456789abcdef"}}`, "(76, 50, 97)")
 }
 
-// word256 writes a number as a U256.
-func word256(x *big.Int) string {
-	var words []string
-	for i := range 8 {
-		words = append(words, fmt.Sprint(new(big.Int).Rsh(x, uint(32*i)).Uint64()&0xffffffff))
-	}
-	return "U256 { words: [" + strings.Join(words, ", ") + "] }"
-}
+// hex256 writes a number as a literal of a U256.
+func hex256(x *big.Int) string { return fmt.Sprintf("x\"%064x\"", x) }
 
 func TestU256(t *testing.T) {
 	p := compile(t, `import "std/u256" (U256);
@@ -171,11 +169,11 @@ func TestU256(t *testing.T) {
 		call := func(f string, args ...*big.Int) string {
 			var list []string
 			for _, x := range args {
-				list = append(list, word256(x))
+				list = append(list, hex256(x))
 			}
 			return f + "(" + strings.Join(list, ", ") + ")"
 		}
-		mod := func(x *big.Int) string { return word256(new(big.Int).Mod(x, m)) }
+		mod := func(x *big.Int) string { return fmt.Sprintf("0x%064x", new(big.Int).Mod(x, m)) }
 		equals(t, p, call("mul", a, b, m), "{}", mod(new(big.Int).Mul(a, b)))
 		equals(t, p, call("add", a, b, m), "{}", mod(new(big.Int).Add(a, b)))
 		equals(t, p, call("sub", a, b, m), "{}", mod(new(big.Int).Sub(a, b)))
@@ -183,10 +181,51 @@ func TestU256(t *testing.T) {
 		equals(t, p, call("less", a, a), "{}", "false")
 		equals(t, p, call("bytes", a), "{}", fmt.Sprintf("(0x%064x, true)", a))
 		if inverse := new(big.Int).ModInverse(a, m); inverse != nil {
-			equals(t, p, call("inv", a, m), "{}", word256(inverse))
+			equals(t, p, call("inv", a, m), "{}", fmt.Sprintf("0x%064x", inverse))
 		}
 	}
-	if got, err := run(t, p, "inv("+word256(big.NewInt(6))+", "+word256(big.NewInt(9))+")", "{}"); err == nil {
+	if got, err := run(t, p, "inv("+hex256(big.NewInt(6))+", "+hex256(big.NewInt(9))+")", "{}"); err == nil {
 		t.Errorf("6 has the inverse %s modulo 9", got)
+	}
+}
+
+func TestP256(t *testing.T) {
+	p := compile(t, `import "std/p256" (Point, Signature); import "std/bytes" (Bytes);
+		pub fn verify(key: Point, private message: Bytes, private signature: Signature) -> bool { p256::verify(key, message, signature) }
+		pub fn on_curve(p: Point) -> bool { p256::on_curve(p) }`)
+	message := []byte("a message to be signed")
+	digest := sha256.Sum256(message)
+	key := &ecdsa.PrivateKey{D: big.NewInt(0)}
+	key.D.SetBytes(digest[:]) // any number below the order
+	key.Curve = elliptic.P256()
+	key.X, key.Y = key.Curve.ScalarBaseMult(key.D.Bytes())
+	der, err := key.Sign(nil, digest[:], crypto.SHA256) // without randomness: RFC 6979
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sig struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(der, &sig); err != nil {
+		t.Fatal(err)
+	}
+	point := func(x, y *big.Int) string { return "Point { x: " + hex256(x) + ", y: " + hex256(y) + " }" }
+	witness := func(message []byte, r, s *big.Int) string {
+		return fmt.Sprintf(`{"message": {"hex": "%x"}, "signature": {"r": "%064x", "s": "%064x"}}`, message, r, s)
+	}
+	call := "verify(" + point(key.X, key.Y) + ")"
+	equals(t, p, call, witness(message, sig.R, sig.S), "true")
+	order := key.Curve.Params().N
+	equals(t, p, call, witness(message, sig.R, new(big.Int).Sub(order, sig.S)), "true") // ECDSA signatures come in pairs
+	equals(t, p, call, witness(message[1:], sig.R, sig.S), "false")
+	equals(t, p, call, witness(message, new(big.Int).Add(sig.R, big.NewInt(1)), sig.S), "false")
+	for _, bad := range []string{witness(message, big.NewInt(0), sig.S), witness(message, sig.R, big.NewInt(0)), witness(message, order, sig.S), witness(message, sig.R, order)} {
+		if got, err := run(t, p, call, bad); err == nil {
+			t.Errorf("%s is %s", bad, got)
+		}
+	}
+	equals(t, p, "on_curve("+point(key.X, key.Y)+")", "{}", "true")
+	equals(t, p, "on_curve("+point(key.Y, key.X)+")", "{}", "false")
+	equals(t, p, "on_curve("+point(new(big.Int).Add(big.NewInt(5), key.Curve.Params().P), key.Y)+")", "{}", "false")
+	if _, err := run(t, p, "verify("+point(key.Y, key.X)+")", witness(message, sig.R, sig.S)); err == nil {
+		t.Error("a key that is no point is accepted")
 	}
 }
