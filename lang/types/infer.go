@@ -128,11 +128,13 @@ type inference struct {
 	scope         *scope
 	vars          []*Var
 	later         []func() // checks that need all types
+	before        int      // errors before this body
+	broken        bool     // the body has errors of types, so that its patterns may not fit theirs
 }
 
 // body checks a function's body.
 func (c *checker) body(i *item, s *syntax.Func) {
-	in := &inference{checker: c, module: i.module, generics: i.scope, fn: i.fn, unconstrained: i.fn.Unconstrained}
+	in := &inference{checker: c, module: i.module, generics: i.scope, fn: i.fn, unconstrained: i.fn.Unconstrained, before: c.count}
 	in.push()
 	for _, a := range i.fn.Args {
 		in.scope.vars[a.Local.Name] = a.Local
@@ -162,9 +164,7 @@ func (in *inference) finish() {
 			v.bound = Bad
 		}
 	}
-	if len(in.errors) > 0 && in.fn == nil {
-		return
-	}
+	in.broken = in.count > in.before
 	for _, f := range in.later {
 		f()
 	}
@@ -1166,12 +1166,12 @@ func (in *inference) hint(s *syntax.LetStmt, t Type) Stmt {
 
 // evaluate infers an expression of a type and evaluates it as a constant.
 func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
-	before := len(c.errors)
-	in := &inference{checker: c, module: m}
+	before := c.count
+	in := &inference{checker: c, module: m, before: c.count}
 	in.push()
 	y := in.checked(x, t)
 	in.finish()
-	if len(c.errors) > before {
+	if c.count > before {
 		return nil, false
 	}
 	v, d := fold(y)
