@@ -19,9 +19,12 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/ixprove/ixprove/lang"
+	"github.com/ixprove/ixprove/lang/accel"
+	"github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/std"
 	"github.com/ixprove/ixprove/lang/syntax"
 	"github.com/ixprove/ixprove/lang/types"
+	"github.com/ixprove/ixprove/verifier/field"
 )
 
 // TestStandardLibrary checks that every module compiles on its own and is in standard form.
@@ -69,6 +72,12 @@ func TestHashes(t *testing.T) {
 		sha := sha256.Sum256(b)
 		equals(t, p, "sha()", witness, hex.EncodeToString(sha[:]))
 		equals(t, p, "both()", witness, fmt.Sprint(n))
+		keyed, err := blake3.NewKeyed(sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		keyed.Write(b)
+		equals(t, p, fmt.Sprintf("keyed(x\"%x\")", sum), witness, hex.EncodeToString(keyed.Sum(nil)))
 	}
 	// Blocks that are no padded byte string are refused, so that a digest is that of one string only.
 	word := func(v int) string { return strings.TrimSuffix(strings.Repeat(fmt.Sprint(v, ","), 16), ",") }
@@ -232,5 +241,35 @@ func TestP256(t *testing.T) {
 	equals(t, p, "on_curve("+point(new(big.Int).Add(big.NewInt(5), key.Curve.Params().P), y)+")", "{}", "false")
 	if _, err := run(t, p, "verify("+point(y, x)+")", witness(message, sig.R, sig.S)); err == nil {
 		t.Error("a key that is no point is accepted")
+	}
+}
+
+func TestPoseidon2(t *testing.T) {
+	p := compile(t, `import "std/poseidon2"; pub fn f(s: [field; 12]) -> [field; 12] { poseidon2::permute(s) } pub fn pair(a: [field; 4], b: [field; 4]) -> [field; 4] { poseidon2::hash_pair(a, b) }`)
+	permuted := func(in ...uint64) string {
+		state := make([]field.Element, 12)
+		for i, v := range in {
+			state[i] = field.Element(v)
+		}
+		out := make([]field.Element, 12)
+		accel.Poseidon2.Of().Compute(state, out)
+		return strings.ReplaceAll(fmt.Sprint(out), " ", ", ")
+	}
+	equals(t, p, "f([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])", "{}", permuted(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
+	whole := permuted(1, 2, 3, 4, 5, 6, 7, 8)
+	equals(t, p, "pair([1, 2, 3, 4], [5, 6, 7, 8])", "{}", strings.Join(strings.Split(whole, ", ")[:4], ", ")+"]")
+}
+
+// TestDeterminism checks that a program's bytecode has one digest.
+func TestDeterminism(t *testing.T) {
+	text := longProgram(300)
+	first, err := bytecode.Digest(compile(t, text).Bytecode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if again, err := bytecode.Digest(compile(t, text).Bytecode); err != nil || again != first {
+			t.Errorf("%x, %v; want %x", again, err, first)
+		}
 	}
 }
