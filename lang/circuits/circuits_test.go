@@ -2,8 +2,10 @@ package circuits
 
 import (
 	"context"
+	"strings"
 	"testing"
 
+	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/internal/tracecheck"
 	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
@@ -103,6 +105,29 @@ func TestGroups(t *testing.T) {
 	}
 	if got := len(build(t, assembly.Many(mostHot+1)).groups); got > mostHot {
 		t.Errorf("%d groups", got)
+	}
+}
+
+// TestNames makes keys of programs whose names are as long as may be, occur twice, or are those of other circuits.
+func TestNames(t *testing.T) {
+	p := assembly.New("names")
+	long := strings.Repeat("f", formats.MaxNameBytes)
+	for _, name := range []string{long, long, "words", "anchor", "memory 2", "blake3", "words #2", "x"} {
+		f := p.Declare(name, 1, 1)
+		p.Define(f, func(b *assembly.Block, x []bc.Value) { // recursive, so that it has a circuit of its own
+			b.Match(x[0], assembly.Case(func(b *assembly.Block) { b.Return(b.Load(2, b.Store(x[0], x[0]))[1]) }, 0), assembly.Default(func(b *assembly.Block) { b.Return(b.Call(f, x[0])[0]) }))
+		})
+		if f > 0 {
+			p.Entry(f, assembly.Fields(1), assembly.Fields(1))
+		}
+	}
+	profile, _ := security.ProfileByName("dev")
+	key, err := prover.Keygen(context.Background(), build(t, p).Air, hash.Blake3{}, profile, cpu.Backend{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verifier.ParseKey(key.Encoded, hash.Blake3{}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -106,6 +106,7 @@ func (d *deviation) check(t *testing.T) {
 	if err := w.row(plan, entry, 1); err != nil {
 		t.Fatal(err)
 	}
+	w.flush()
 	block := &plan.Body
 	for block.Match != nil { // the way that the row went
 		block = w.choose(block.Match)

@@ -15,8 +15,8 @@ import (
 // limbBits are the bits that one lookup bounds.
 const limbBits = 16
 
-// heavy is the weight of one push in each row of a recursive function's circuit. The push's multiplicity is at most 1; the weight makes verifiers refuse a proof of 2^32 such rows or more (P-16), which the
-// argument that calls are well-founded needs.
+// heavy is the weight of one push in each row of a circuit with calls whose rank may be lower by up to 2^32. The push's multiplicity is at most 1; the weight makes verifiers refuse a proof of 2^32 such rows or more
+// (P-16), which the argument that calls are well-founded needs.
 const heavy = 1 << 32
 
 // column is a main column.
@@ -249,6 +249,7 @@ type scope struct {
 	writes      *[]write   // of the place at hand
 	half        *half
 	yields      *[]yield // of the operation Match whose block this is
+	elsewhere   int      // calls within the component that a way through the block may take outside it, at most
 }
 
 // half is a pair slot whose second byte is free.
@@ -443,12 +444,19 @@ func (s *scope) block(b *bc.Block) blockPlan {
 	if p.Dead {
 		return p // no row goes through: whatever it says is not asked
 	}
+	outside, within := s.elsewhere, 0
+	for i := range b.Ops {
+		within += s.callsWithin(&b.Ops[i])
+	}
+	tail := s.callsOf(b.End.Match)
 	for i := range b.Ops {
 		p.Ops = append(p.Ops, opPlan{Ranked: none, Known: none})
 		o := &p.Ops[len(p.Ops)-1]
 		s.writes = &o.Writes
+		s.elsewhere = outside + within + tail - s.callsWithin(&b.Ops[i])
 		s.op(&b.Ops[i], o)
 	}
+	s.elsewhere = outside + within
 	s.writes = &p.End
 	switch b.End.Kind {
 	case bc.EndReturn:
@@ -486,7 +494,7 @@ func (s *scope) match(m *bc.Match, leaf []air.Expr, columns []column, yields *[]
 		n := leaves(b)
 		s.cursor = start.clone()
 		inner := s.layout.scope(leaf[:n], s.values)
-		inner.leafColumns, inner.yields = columns[:n], yields
+		inner.leafColumns, inner.yields, inner.elsewhere = columns[:n], yields, s.elsewhere
 		leaf, columns = leaf[n:], columns[n:]
 		p.Before = append(p.Before, nil)
 		inner.writes = &p.Before[len(p.Before)-1]
@@ -647,7 +655,36 @@ func (s *scope) hints(first, results int) {
 	}
 }
 
-// call walks a constrained call. A call within a component goes to a lower rank.
+// isWithin reports whether an operation is a constrained call within the function's component.
+func (s *scope) isWithin(o *bc.Op) bool {
+	f := s.plan.Function
+	return o.Code == bc.OpCall && !o.Unconstrained() && s.module.Recursive[f] && s.module.Order[o.A] == s.module.Order[f]
+}
+
+// callsWithin is how many calls within the component an operation makes at most.
+func (s *scope) callsWithin(o *bc.Op) int {
+	if s.isWithin(o) {
+		return 1
+	}
+	return s.callsOf(o.Match)
+}
+
+// callsOf is callsWithin of a match, nil for none.
+func (s *scope) callsOf(m *bc.Match) (most int) {
+	if m == nil {
+		return 0
+	}
+	m.Blocks(func(b *bc.Block) {
+		n := s.callsOf(b.End.Match)
+		for i := range b.Ops {
+			n += s.callsWithin(&b.Ops[i])
+		}
+		most = max(most, n)
+	})
+	return most
+}
+
+// call walks a constrained call. A call within a component goes to a lower rank: to the next one if the row makes no other, since a rank is one more than the highest that is called.
 func (s *scope) call(o *bc.Op, p *opPlan, first, results int) {
 	callee := int(o.A)
 	payload := s.linears(o.Args)
@@ -656,19 +693,23 @@ func (s *scope) call(o *bc.Op, p *opPlan, first, results int) {
 		payload = append(payload, x)
 		s.result(x)
 	}
-	rank, within := air.Expr{}, false
-	if s.groups[s.groupOf[callee]].Recursive && s.module.Recursive[callee] {
-		within = s.module.Order[callee] == s.module.Order[s.plan.Function]
-		r := s.temp()
-		rank = s.fresh(r)
-		if p.Known = r; within {
-			p.Known, p.Ranked = none, r
-			p.Gap = s.temp()
-			s.below(s.rank.Sub(rank).Minus(1), 32, p.Gap, 0)
-		}
+	var rank air.Expr
+	gap := false
+	switch {
+	case !s.module.Recursive[callee]:
+	case !s.isWithin(o):
+		p.Known = s.temp()
+		rank = s.fresh(p.Known)
+	case s.elsewhere == 0:
+		rank = s.rank.Minus(1)
+	default:
+		gap = true
+		p.Ranked, p.Gap = s.temp(), s.temp()
+		rank = s.fresh(p.Ranked)
+		s.below(s.rank.Sub(rank).Minus(1), 32, p.Gap, 0)
 	}
 	at := s.use(s.calls[s.groupOf[callee]], s.message(s.b, callee, rank, payload)...)
-	if within && !s.weighted {
+	if gap && !s.weighted {
 		s.weighted, at.weight = true, heavy
 	}
 }

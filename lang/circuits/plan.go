@@ -29,7 +29,7 @@ type blockPlan struct {
 type opPlan struct {
 	Writes []write
 	Match  *matchPlan
-	Ranked int // of a call within a component: the register of the callee's rank; -1 otherwise
+	Ranked int // of a call within a component that is not the row's only one: the register of the callee's rank; -1 otherwise
 	Gap    int // and that of how far it lies below the row's, less 1
 	Known  int // of another call of a function with ranks: the register of the callee's rank; -1 otherwise
 }

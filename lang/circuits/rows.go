@@ -20,7 +20,44 @@ type writer struct {
 	scratch [bc.MaxWidth]field.Element
 	product field.Element
 	rank    uint32
+	pending []inverse
 	err     error
+}
+
+// inverse is a cell that will hold factor/value.
+type inverse struct {
+	column, at    int
+	value, factor field.Element
+}
+
+// mostPending are as many inverses as are computed together.
+const mostPending = 1 << 10
+
+// invert puts factor/value into a column, or 0 for value 0: later, with others.
+func (w *writer) invert(column int, value, factor field.Element) {
+	if w.columns == nil || value == 0 {
+		return
+	}
+	if w.pending = append(w.pending, inverse{column, w.at, value, factor}); len(w.pending) == mostPending {
+		w.flush()
+	}
+}
+
+// flush computes the pending inverses from that of their product.
+func (w *writer) flush() {
+	product := field.Element(1)
+	for i := range w.pending {
+		p := &w.pending[i]
+		p.factor = field.Mul(p.factor, product) // times the values before
+		product = field.Mul(product, p.value)
+	}
+	rest, _ := field.Inverse(product)
+	for i := len(w.pending) - 1; i >= 0; i-- {
+		p := &w.pending[i]
+		w.columns[p.column][p.at] = field.Mul(p.factor, rest)
+		rest = field.Mul(rest, p.value)
+	}
+	w.pending = w.pending[:0]
 }
 
 func (w *writer) set(column int, v field.Element) {
@@ -217,10 +254,7 @@ func (w *writer) writes(list []write) {
 		case writeXor:
 			w.count(factXor, w.values[x.R]|w.values[x.R2]<<8)
 		case writeInverse:
-			if w.columns != nil {
-				inverse, _ := field.Inverse(w.values[x.R])
-				w.set(x.Column, inverse)
-			}
+			w.invert(x.Column, w.values[x.R], 1)
 		case writeFactor:
 			if x.Begin {
 				w.product = 1
@@ -228,15 +262,9 @@ func (w *writer) writes(list []write) {
 			w.product = field.Mul(w.product, field.Sub(w.values[x.R], field.Element(x.Constant)))
 			w.set(x.Column, w.product)
 		case writeInverseProduct:
-			if w.columns != nil {
-				inverse, _ := field.Inverse(w.product)
-				w.set(x.Column, inverse)
-			}
+			w.invert(x.Column, w.product, 1)
 		case writeQuotient:
-			if w.columns != nil {
-				inverse, _ := field.Inverse(1<<32 - 1 - w.values[x.R2])
-				w.set(x.Column, field.Mul(w.values[x.R], inverse))
-			}
+			w.invert(x.Column, 1<<32-1-w.values[x.R2], w.values[x.R])
 		case writeOne:
 			w.set(x.Column, 1)
 		}

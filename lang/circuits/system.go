@@ -134,7 +134,7 @@ func assemble(m *exec.Module, groups [][]int, trial map[slotKey]int) (*assembler
 	a.groupOf, a.memberOf, a.entryOf = filled(len(p.Functions)), filled(len(p.Functions)), filled(len(p.Functions))
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		ch := a.channel("entry "+e.Name, p.Functions[e.Function].Params+p.Functions[e.Function].Results)
+		ch := a.channel("entry "+strconv.Itoa(i), p.Functions[e.Function].Params+p.Functions[e.Function].Results)
 		a.air.Entry(e.Name, ch.Channel, e.Args, e.Results)
 		a.entries = append(a.entries, ch)
 		a.entryOf[e.Function] = i

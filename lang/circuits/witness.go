@@ -158,6 +158,7 @@ type callTable struct {
 // WriteRows implements prover.TraceWriter.
 func (t callTable) WriteRows(columns [][]field.Element, first int) error {
 	w := &writer{record: t.record, columns: columns}
+	defer w.flush()
 	from := t.from + first
 	return t.each(from, min(t.end, from+len(columns[0])), func(p *Plan, e exec.Entry, claims uint64) error {
 		err := w.row(p, e, claims)

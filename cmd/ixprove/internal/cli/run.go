@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/pflag"
@@ -40,7 +41,7 @@ type callObject struct {
 type costObject struct {
 	Name    string `json:"name"`
 	Circuit string `json:"circuit"`
-	Calls   uint64 `json:"calls"`
+	Calls   uint64 `json:"calls"` // 0 for the fixed table
 	Rows    int    `json:"rows"`
 	Columns int    `json:"columns"`
 	Cells   int    `json:"cells"`
@@ -56,14 +57,22 @@ func (r *runResult) text(w io.Writer) {
 	fmt.Fprintf(w, "\n%d operations; to prove under the profile %s:\n\n", r.Steps, r.Profile)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "calls\trows\tcolumns\tcells\t\t\n")
+	more := 0
 	for i, c := range r.Costs {
-		if i == shown {
-			break
+		calls := strconv.FormatUint(c.Calls, 10)
+		switch {
+		case c.Rows == 0:
+			continue
+		case i >= shown:
+			more++
+			continue
+		case c.Calls == 0: // a fixed table
+			calls = ""
 		}
-		fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%.1f%%\t  %s\n", c.Calls, c.Rows, c.Columns, c.Cells, 100*float64(c.Cells)/float64(max(1, r.Cells)), c.Name)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f%%\t  %s\n", calls, c.Rows, c.Columns, c.Cells, 100*float64(c.Cells)/float64(max(1, r.Cells)), c.Name)
 	}
 	t.Flush()
-	if more := len(r.Costs) - shown; more > 0 {
+	if more > 0 {
 		fmt.Fprintf(w, "and %d more (--json lists all)\n", more)
 	}
 	fmt.Fprintf(w, "\n%d cells, %s of memory in one shard\n", r.Cells, bytesText(r.Peak))
