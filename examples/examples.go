@@ -26,7 +26,7 @@ func All() []Example {
 		{"digest", "the BLAKE3 digest of a file that stays private", "digest()", true, "0b9e45f65dac10f5a3e4e60b7390cb2711990208b825e29915f2bc0ac87a701d, 20"},
 		{"membership", "a record is in a published Merkle tree; which one stays private", `member(x"7d59ae1217a571df01f90d2cd8590883bf11c5a600d26c26bbebf558f516b150")`, true, "()"},
 		{"payroll", "the sum of private salaries, and a commitment to them", "payroll()", true, "total: 23350, count: 4, highest: 7300"},
-		{"json", "a number in a JSON document whose digest was signed; the rest stays private", "amount()", true, "e547c6687c707f85b625110d759a26005253204c76b97edf550147a1cbabc0d6, 1250"},
+		{"json", "a number in a JSON document that is signed; the document and its signature stay private", `amount(Point { x: x"b1141138c0d74ae6826ed0f28992d1ba1c69083cc796c9e288b22683bbaca86c", y: x"d3e3ee1d8541ab2c1afac5c4049cf29e4cee79af130bfa0b61cac9bd401aa495" })`, true, "1250"},
 		{"life", "the game of life after some steps", "life([0, 0, 0, 0, 0x80, 0x100, 0x1c0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 60)", false, "[0, 0, 0, 64, 128, 224, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"},
 	}
 }

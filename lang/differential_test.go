@@ -178,6 +178,20 @@ func (g *generator) expr(t genType, vars []genVar, depth int) string {
 			if calls != nil {
 				return calls[g.IntN(len(calls))]
 			}
+		case 6:
+			u := g.typ(1, false)
+			switch g.IntN(4) {
+			case 0:
+				return fmt.Sprintf("same::<%s>(%s)", t, g.expr(t, vars, depth-1))
+			case 1:
+				return fmt.Sprintf("swapped::<%s, %s>(%s, %s).0", u, t, g.expr(u, vars, depth-2), g.expr(t, vars, depth-2))
+			case 2:
+				return fmt.Sprintf("element::<%s, 2>([%s, %s], %s %% 2)", t, g.expr(t, vars, depth-2), g.expr(t, vars, depth-2), g.paren(genType{kind: "u32"}, vars, depth-2))
+			}
+			if t.kind == "u64" {
+				n := g.paren(genType{kind: "u8"}, vars, depth-2)
+				return fmt.Sprintf([]string{"halved(%s %% 9, 77)", "total(counted(%s %% 9, &List::Nil))"}[g.IntN(2)], n)
+			}
 		case 5:
 			if g.IntN(3) == 0 {
 				i, acc := g.name(), g.name()
@@ -364,6 +378,10 @@ func (g *generator) block(t genType, vars []genVar, depth int) string {
 	b.WriteString("{ ")
 	for range g.IntN(3) {
 		switch g.IntN(6) {
+		case 1:
+			v := genVar{g.name(), g.typ(2, false)}
+			fmt.Fprintf(&b, "let %s = unconstrained hinted::<%s>(%s) where %s == %s; ", v.name, v.typ, g.expr(v.typ, vars, depth-1), v.name, v.name)
+			vars = append(slices.Clip(vars), v)
 		case 0:
 			fmt.Fprintf(&b, "assert %s; ", g.paren(genType{kind: "bool"}, vars, depth-1))
 		default:
@@ -376,8 +394,20 @@ func (g *generator) block(t genType, vars []genVar, depth int) string {
 	return b.String()
 }
 
+// prelude is what every program has: generic functions, recursion, a hint, lists.
+const prelude = `fn same<T>(x: T) -> T { x }
+#[inline(never)] fn swapped<A, B>(a: A, b: B) -> (B, A) { (b, a) }
+fn element<T, const N: u32>(a: [T; N], i: u32) -> T { a[i] }
+fn halved(n: u8, x: u64) -> u64 { match n { 0 => x, _ => halved(n - 1, x / 2 + 3) } }
+unconstrained fn hinted<T>(x: T) -> T { x }
+enum List { Nil, Cons(u64, &List) }
+fn counted(n: u8, l: &List) -> &List { if n == 0 { l } else { counted(n - 1, &List::Cons(n as u64, l)) } }
+fn total(l: &List) -> u64 { match l { &List::Nil => 0, &List::Cons(x, &List::Nil) => x * 3, &List::Cons(x, rest) => x + total(rest) } }
+`
+
 // program writes a program with the entry main.
 func (g *generator) program() (args []genType) {
+	g.out.WriteString(prelude)
 	for i := range g.IntN(4) {
 		d := genData{enum: g.IntN(3) > 0}
 		n := 1

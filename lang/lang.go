@@ -9,7 +9,6 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/lower"
-	"github.com/ixprove/ixprove/lang/syntax"
 	"github.com/ixprove/ixprove/lang/types"
 )
 
@@ -20,12 +19,7 @@ type Program struct {
 	Checked  *types.Program
 }
 
-// Check checks a program: see types.Check. folder holds the root file and all that it imports but for the standard library.
-func Check(folder fs.FS, root string, o types.Options) (*types.Program, syntax.Errors) {
-	return types.Check(folder, root, o)
-}
-
-// Compile checks a program and compiles its entries. The error is a syntax.Errors, which prints itself with excerpts of the source and unwraps to *formats.Error values.
+// Compile checks a program and compiles its entries. folder holds the root file and all that it imports but for the standard library. The error is a syntax.Errors, which prints itself with excerpts of the source and unwraps to *formats.Error values.
 func Compile(folder fs.FS, root string) (*Program, error) {
 	checked, errs := types.Check(folder, root, types.Options{})
 	if err := errs.Err(); err != nil {

@@ -1,7 +1,11 @@
 package lang_test
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/sha256"
+	"encoding/asn1"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
@@ -15,9 +19,12 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/ixprove/ixprove/lang"
+	"github.com/ixprove/ixprove/lang/accel"
+	"github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/std"
 	"github.com/ixprove/ixprove/lang/syntax"
 	"github.com/ixprove/ixprove/lang/types"
+	"github.com/ixprove/ixprove/verifier/field"
 )
 
 // TestStandardLibrary checks that every module compiles on its own and is in standard form.
@@ -36,7 +43,7 @@ func TestStandardLibrary(t *testing.T) {
 		if got := syntax.Format(parsed); got != string(text) {
 			t.Errorf("%s is not formatted; it should be\n%s", name, got)
 		}
-		if _, errs := lang.Check(files(`import "`+m+`";`), "main.ix", types.Options{Library: true}); len(errs) > 0 {
+		if _, errs := types.Check(files(`import "`+m+`";`), "main.ix", types.Options{Library: true}); len(errs) > 0 {
 			t.Error(explain(errs.Err()))
 		}
 	}
@@ -65,6 +72,12 @@ func TestHashes(t *testing.T) {
 		sha := sha256.Sum256(b)
 		equals(t, p, "sha()", witness, hex.EncodeToString(sha[:]))
 		equals(t, p, "both()", witness, fmt.Sprint(n))
+		keyed, err := blake3.NewKeyed(sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		keyed.Write(b)
+		equals(t, p, fmt.Sprintf("keyed(x\"%x\")", sum), witness, hex.EncodeToString(keyed.Sum(nil)))
 	}
 	// Blocks that are no padded byte string are refused, so that a digest is that of one string only.
 	word := func(v int) string { return strings.TrimSuffix(strings.Repeat(fmt.Sprint(v, ","), 16), ",") }
@@ -136,14 +149,8 @@ func TestLists(t *testing.T) {
 	equals(t, p, "text()", `{"b": {"text": "0123456789012345678901234567890123456789012345678901234567890123456789abcdef"}}`, "(76, 50, 97)")
 }
 
-// word256 writes a number as a U256.
-func word256(x *big.Int) string {
-	var words []string
-	for i := range 8 {
-		words = append(words, fmt.Sprint(new(big.Int).Rsh(x, uint(32*i)).Uint64()&0xffffffff))
-	}
-	return "U256 { words: [" + strings.Join(words, ", ") + "] }"
-}
+// hex256 writes a number as a literal of a U256.
+func hex256(x *big.Int) string { return fmt.Sprintf("x\"%064x\"", x) }
 
 func TestU256(t *testing.T) {
 	p := compile(t, `import "std/u256" (U256);
@@ -171,11 +178,11 @@ func TestU256(t *testing.T) {
 		call := func(f string, args ...*big.Int) string {
 			var list []string
 			for _, x := range args {
-				list = append(list, word256(x))
+				list = append(list, hex256(x))
 			}
 			return f + "(" + strings.Join(list, ", ") + ")"
 		}
-		mod := func(x *big.Int) string { return word256(new(big.Int).Mod(x, m)) }
+		mod := func(x *big.Int) string { return fmt.Sprintf("0x%064x", new(big.Int).Mod(x, m)) }
 		equals(t, p, call("mul", a, b, m), "{}", mod(new(big.Int).Mul(a, b)))
 		equals(t, p, call("add", a, b, m), "{}", mod(new(big.Int).Add(a, b)))
 		equals(t, p, call("sub", a, b, m), "{}", mod(new(big.Int).Sub(a, b)))
@@ -183,10 +190,86 @@ func TestU256(t *testing.T) {
 		equals(t, p, call("less", a, a), "{}", "false")
 		equals(t, p, call("bytes", a), "{}", fmt.Sprintf("(0x%064x, true)", a))
 		if inverse := new(big.Int).ModInverse(a, m); inverse != nil {
-			equals(t, p, call("inv", a, m), "{}", word256(inverse))
+			equals(t, p, call("inv", a, m), "{}", fmt.Sprintf("0x%064x", inverse))
 		}
 	}
-	if got, err := run(t, p, "inv("+word256(big.NewInt(6))+", "+word256(big.NewInt(9))+")", "{}"); err == nil {
+	if got, err := run(t, p, "inv("+hex256(big.NewInt(6))+", "+hex256(big.NewInt(9))+")", "{}"); err == nil {
 		t.Errorf("6 has the inverse %s modulo 9", got)
+	}
+}
+
+func TestP256(t *testing.T) {
+	p := compile(t, `import "std/p256" (Point, Signature); import "std/bytes" (Bytes);
+		pub fn verify(key: Point, private message: Bytes, private signature: Signature) -> bool { p256::verify(key, message, signature) }
+		pub fn on_curve(p: Point) -> bool { p256::on_curve(p) }`)
+	message := []byte("a message to be signed")
+	digest := sha256.Sum256(message)
+	key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), digest[:]) // any number below the order
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := new(big.Int).SetBytes(public[1:33]), new(big.Int).SetBytes(public[33:])
+	der, err := key.Sign(nil, digest[:], crypto.SHA256) // without randomness: RFC 6979
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sig struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(der, &sig); err != nil {
+		t.Fatal(err)
+	}
+	point := func(x, y *big.Int) string { return "Point { x: " + hex256(x) + ", y: " + hex256(y) + " }" }
+	witness := func(message []byte, r, s *big.Int) string {
+		return fmt.Sprintf(`{"message": {"hex": "%x"}, "signature": {"r": "%064x", "s": "%064x"}}`, message, r, s)
+	}
+	call := "verify(" + point(x, y) + ")"
+	equals(t, p, call, witness(message, sig.R, sig.S), "true")
+	order := key.Curve.Params().N
+	equals(t, p, call, witness(message, sig.R, new(big.Int).Sub(order, sig.S)), "true") // ECDSA signatures come in pairs
+	equals(t, p, call, witness(message[1:], sig.R, sig.S), "false")
+	equals(t, p, call, witness(message, new(big.Int).Add(sig.R, big.NewInt(1)), sig.S), "false")
+	for _, bad := range []string{witness(message, big.NewInt(0), sig.S), witness(message, sig.R, big.NewInt(0)), witness(message, order, sig.S), witness(message, sig.R, order)} {
+		if got, err := run(t, p, call, bad); err == nil {
+			t.Errorf("%s is %s", bad, got)
+		}
+	}
+	equals(t, p, "on_curve("+point(x, y)+")", "{}", "true")
+	equals(t, p, "on_curve("+point(y, x)+")", "{}", "false")
+	equals(t, p, "on_curve("+point(new(big.Int).Add(big.NewInt(5), key.Curve.Params().P), y)+")", "{}", "false")
+	if _, err := run(t, p, "verify("+point(y, x)+")", witness(message, sig.R, sig.S)); err == nil {
+		t.Error("a key that is no point is accepted")
+	}
+}
+
+func TestPoseidon2(t *testing.T) {
+	p := compile(t, `import "std/poseidon2"; pub fn f(s: [field; 12]) -> [field; 12] { poseidon2::permute(s) } pub fn pair(a: [field; 4], b: [field; 4]) -> [field; 4] { poseidon2::hash_pair(a, b) }`)
+	permuted := func(in ...uint64) string {
+		state := make([]field.Element, 12)
+		for i, v := range in {
+			state[i] = field.Element(v)
+		}
+		out := make([]field.Element, 12)
+		accel.Poseidon2.Of().Compute(state, out)
+		return strings.ReplaceAll(fmt.Sprint(out), " ", ", ")
+	}
+	equals(t, p, "f([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])", "{}", permuted(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
+	whole := permuted(1, 2, 3, 4, 5, 6, 7, 8)
+	equals(t, p, "pair([1, 2, 3, 4], [5, 6, 7, 8])", "{}", strings.Join(strings.Split(whole, ", ")[:4], ", ")+"]")
+}
+
+// TestDeterminism checks that a program's bytecode has one digest.
+func TestDeterminism(t *testing.T) {
+	text := longProgram(300)
+	first, err := bytecode.Digest(compile(t, text).Bytecode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if again, err := bytecode.Digest(compile(t, text).Bytecode); err != nil || again != first {
+			t.Errorf("%x, %v; want %x", again, err, first)
+		}
 	}
 }

@@ -54,7 +54,7 @@ type builder struct {
 // emit adds an operation with k results, or finds an equal one in scope. Hints are never found.
 func (b *builder) emit(op bytecode.Op, args []word, k int) []word {
 	if b.dead {
-		return make([]word, k, k)
+		return make([]word, k)
 	}
 	hint := op.IsHint()
 	id := key{code: op.Code, a: op.A, b: op.B}

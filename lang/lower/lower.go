@@ -710,13 +710,16 @@ func (b *builder) shortCircuit(f *frame, x *types.Binary) []word {
 		}
 		return []word{b.sub(one, b.mul(b.sub(one, l), b.sub(one, r)))}
 	}
-	right := func() []word { return b.expr(f, x.R) }
-	left := func() []word { return []word{l} }
-	if and {
-		return b.choose(l, []choice{{[]uint64{0}, func() []word { return []word{zero} }}, {[]uint64{1}, right}}, 1, false, 0)
+	right := choice{[]uint64{bitOf(and)}, func() []word { return b.expr(f, x.R) }}
+	decided := choice{[]uint64{bitOf(!and)}, func() []word { return []word{known(bitOf(!and))} }}
+	return b.choose(l, []choice{decided, right}, 1, false, 0)
+}
+
+func bitOf(b bool) uint64 {
+	if b {
+		return 1
 	}
-	left = func() []word { return []word{one} }
-	return b.choose(l, []choice{{[]uint64{0}, right}, {[]uint64{1}, left}}, 1, false, 0)
+	return 0
 }
 
 // branch is if. Between values that cost nothing to make it is a sum; otherwise a choice.

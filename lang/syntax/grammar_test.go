@@ -43,7 +43,7 @@ func TestTextMate(t *testing.T) {
 		}
 		return false
 	}
-	for _, k := range Keywords() {
+	for k := range keywords {
 		if !known(k) {
 			t.Errorf("the grammar does not know the keyword %s", k)
 		}

@@ -105,15 +105,6 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Keywords lists the keywords in alphabetical order.
-func Keywords() []string {
-	var out []string
-	for k := keywordFirst + 1; k < keywordLast; k++ {
-		out = append(out, kindNames[k])
-	}
-	return out
-}
-
 var (
 	keywords = map[string]Kind{}
 	marks    = [3][]Kind{} // by length, 1 and 2

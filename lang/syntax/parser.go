@@ -34,8 +34,11 @@ func ParseExpr(file *File) (Expr, Errors) {
 	l := &lexer{file: file, report: p.report}
 	l.run()
 	p.tokens = l.tokens
-	x := p.guard(func() Expr { return p.expr(0) })
-	p.expect(EOF, "")
+	x := p.guard(func() Expr {
+		x := p.expr(0)
+		p.expect(EOF, "")
+		return x
+	})
 	return x, p.errors
 }
 

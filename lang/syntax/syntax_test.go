@@ -194,6 +194,17 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+func TestParseExpr(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{{"fib(90)", true}, {"f(P { a: 1 }, [1, 2])", true}, {"", false}, {"f() f()", false}, {"f(", false}, {"f())", false}, {"'", false}, {"let x = 1;", false}} {
+		if _, errs := ParseExpr(NewFile("call", c.text)); len(errs) == 0 != c.ok {
+			t.Errorf("%q: %v", c.text, errs)
+		}
+	}
+}
+
 func TestDocs(t *testing.T) {
 	if got := parse(t, sample).Items[0].(*Func).Doc; got != "fib is the classic.\nIt has two lines." {
 		t.Errorf("got %q", got)
@@ -215,7 +226,12 @@ func TestUnits(t *testing.T) {
 // checkParse checks that text does not make the parser or the formatter panic, and that a formatted file has the same tokens and is its own standard form.
 func checkParse(t *testing.T, text string) {
 	t.Helper()
-	m, errs := Parse(NewFile("f.ix", text))
+	_, errs := ParseExpr(NewFile("call", text[:min(len(text), 200)]))
+	m, more := Parse(NewFile("f.ix", text))
+	for _, e := range errs {
+		e.Text(new(strings.Builder))
+	}
+	errs = more
 	for _, e := range errs {
 		e.Text(new(strings.Builder))
 	}

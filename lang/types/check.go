@@ -38,10 +38,12 @@ type checker struct {
 	options Options
 	modules map[string]*Module
 	errors  syntax.Errors
+	count   int // of errors, also of those that are not kept
 	sizes   *sizes
 }
 
 func (c *checker) report(d *syntax.Diagnostic) {
+	c.count++
 	if d.Class == 0 {
 		d.Class = formats.Invalid
 	}

@@ -128,11 +128,13 @@ type inference struct {
 	scope         *scope
 	vars          []*Var
 	later         []func() // checks that need all types
+	before        int      // errors before this body
+	broken        bool     // the body has errors of types, so that its patterns may not fit theirs
 }
 
 // body checks a function's body.
 func (c *checker) body(i *item, s *syntax.Func) {
-	in := &inference{checker: c, module: i.module, generics: i.scope, fn: i.fn, unconstrained: i.fn.Unconstrained}
+	in := &inference{checker: c, module: i.module, generics: i.scope, fn: i.fn, unconstrained: i.fn.Unconstrained, before: c.count}
 	in.push()
 	for _, a := range i.fn.Args {
 		in.scope.vars[a.Local.Name] = a.Local
@@ -162,9 +164,7 @@ func (in *inference) finish() {
 			v.bound = Bad
 		}
 	}
-	if len(in.errors) > 0 && in.fn == nil {
-		return
-	}
+	in.broken = in.count > in.before
 	for _, f := range in.later {
 		f()
 	}
@@ -240,8 +240,8 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 	case *syntax.ByteLit:
 		return &Lit{base{U8, at}, uint64(x.Value)}
 	case *syntax.BytesLit:
-		if want != nil && IsDigest(want) && len(x.Value) == 32 {
-			return digest(x.Value, Resolve(want), at)
+		if want != nil && len(x.Value) == 32 && (IsDigest(want) || IsU256(want)) {
+			return words(x.Value, Resolve(want), at)
 		}
 		return byteString(x.Value, at)
 	case *syntax.BoolLit:
@@ -342,18 +342,27 @@ func byteString(b []byte, at syntax.Span) *Product {
 }
 
 // IsDigest reports whether a type is the standard library's digest of 32 bytes, of which a byte string of that length is a literal.
-func IsDigest(t Type) bool {
+func IsDigest(t Type) bool { return isStandard(t, "std/digest", "Digest") }
+
+// IsU256 reports whether a type is the standard library's integer of 256 bits, of which a byte string of 32 bytes, highest first, is a literal.
+func IsU256(t Type) bool { return isStandard(t, "std/u256", "U256") }
+
+func isStandard(t Type, module, name string) bool {
 	n, ok := Resolve(t).(*Named)
-	return ok && n.Data.Name == "Digest" && n.Data.Module.Path == "std/digest"
+	return ok && n.Data.Name == name && n.Data.Module.Path == module
 }
 
-// digest is a literal of the standard library's digest: eight words, each with its lowest byte first.
-func digest(b []byte, t Type, at syntax.Span) Expr {
-	words := &Product{base: base{&Array{U32, Length(8)}, at}}
-	for i := 0; i < 32; i += 4 {
-		words.Elems = append(words.Elems, &Lit{base{U32, at}, uint64(b[i]) | uint64(b[i+1])<<8 | uint64(b[i+2])<<16 | uint64(b[i+3])<<24})
+// words is a literal of 32 bytes of a struct of eight words: a digest, or an integer whose lowest word comes first.
+func words(b []byte, t Type, at syntax.Span) Expr {
+	if IsU256(t) {
+		b = slices.Clone(b)
+		slices.Reverse(b)
 	}
-	return &Make{base{t, at}, 0, []Expr{words}}
+	list := &Product{base: base{&Array{U32, Length(8)}, at}}
+	for i := 0; i < 32; i += 4 {
+		list.Elems = append(list.Elems, &Lit{base{U32, at}, uint64(b[i]) | uint64(b[i+1])<<8 | uint64(b[i+2])<<16 | uint64(b[i+3])<<24})
+	}
+	return &Make{base{t, at}, 0, []Expr{list}}
 }
 
 // elem is the type of the elements of an array that is expected, or a fresh one.
@@ -1157,12 +1166,12 @@ func (in *inference) hint(s *syntax.LetStmt, t Type) Stmt {
 
 // evaluate infers an expression of a type and evaluates it as a constant.
 func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
-	before := len(c.errors)
-	in := &inference{checker: c, module: m}
+	before := c.count
+	in := &inference{checker: c, module: m, before: c.count}
 	in.push()
 	y := in.checked(x, t)
 	in.finish()
-	if len(c.errors) > before {
+	if c.count > before {
 		return nil, false
 	}
 	v, d := fold(y)

@@ -43,6 +43,9 @@ func (in *inference) irrefutable(p syntax.Pattern, t Type) Pattern {
 	out := in.pattern(p, t, nil)
 	in.later = append(in.later, func() {
 		m := &matrix{budget: matchBudget}
+		if in.broken {
+			return
+		}
 		if w := m.missing([][]*cell{{m.cell(out)}}, []Type{out.Type()}); w != nil && !m.over() {
 			in.report(&syntax.Diagnostic{Span: p.Place(), What: "the pattern does not fit every value", Got: "a value such as " + w[0], Next: "use match"})
 		}
@@ -341,6 +344,9 @@ const matchBudget = 200_000
 // exhaustive checks that a match has an arm for every value and that every arm is reached, by the usefulness of patterns
 // (Maranget, Warnings for pattern matching, JFP 17(3), 2007).
 func (in *inference) exhaustive(x *Match) {
+	if in.broken {
+		return
+	}
 	m := &matrix{budget: matchBudget}
 	var rows [][]*cell
 	for _, a := range x.Arms {

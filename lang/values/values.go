@@ -4,6 +4,7 @@ package values
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,8 +161,12 @@ func text(b *strings.Builder, t types.Type, v Value) {
 		}
 		b.WriteString(close)
 	}
-	if types.IsDigest(t) {
+	switch {
+	case types.IsDigest(t):
 		b.WriteString(digestText(v))
+		return
+	case types.IsU256(t):
+		b.WriteString(numberText(v))
 		return
 	}
 	switch t := t.(type) {
@@ -211,12 +216,25 @@ func digestText(v Value) string {
 	return b.String()
 }
 
+// numberText is an integer of 256 bits in hexadecimal.
+func numberText(v Value) string {
+	var b strings.Builder
+	b.WriteString("0x")
+	for _, w := range slices.Backward(v.Parts[0].Parts) {
+		fmt.Fprintf(&b, "%08x", w.Number)
+	}
+	return b.String()
+}
+
 // JSON is a value as encoding/json writes it: numbers, those of more than 32 bits as strings, bools, arrays for tuples and arrays, objects for structs, a string for a variant without fields and
-// otherwise an object with the variant's name, and hexadecimal strings for digests.
+// otherwise an object with the variant's name, and hexadecimal strings for digests and integers of 256 bits.
 func JSON(t types.Type, v Value) any {
 	t = types.Resolve(t)
-	if types.IsDigest(t) {
+	switch {
+	case types.IsDigest(t):
 		return digestText(v)
+	case types.IsU256(t):
+		return numberText(v)
 	}
 	list := parts(t, v.Variant)
 	all := func() []any {

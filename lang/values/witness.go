@@ -110,8 +110,8 @@ func (p *parser) value(place string, t types.Type, x any, depth int) (Value, err
 	bad := func() (Value, error) {
 		return Value{}, fail(place, "the value is of another type", t.String(), kind(x))
 	}
-	if types.IsDigest(t) {
-		return p.digest(place, x)
+	if types.IsDigest(t) || types.IsU256(t) {
+		return p.words(place, t, x)
 	}
 	if isStandard(t, "std/bytes", "Bytes") {
 		if b, ok, err := p.bytes(place, types.U8, x); ok || err != nil {
@@ -262,11 +262,15 @@ func (p *parser) named(place string, t *types.Named, x any, depth int) (Value, e
 	return Value{}, fail(place, "there is no such variant of "+t.Data.Name, "a variant's name, or an object with one member", kind(x))
 }
 
-func (p *parser) digest(place string, x any) (Value, error) {
+// words reads 32 bytes in hexadecimal: of a digest, or of an integer, highest first.
+func (p *parser) words(place string, t types.Type, x any) (Value, error) {
 	s, _ := x.(string)
 	b, err := hex.DecodeString(strings.TrimPrefix(s, "0x"))
 	if err != nil || len(b) != 32 {
-		return Value{}, fail(place, "a digest is 64 hexadecimal digits", "64 digits", kind(x))
+		return Value{}, fail(place, "a value of 32 bytes is 64 hexadecimal digits", "64 digits", kind(x))
+	}
+	if types.IsU256(t) {
+		slices.Reverse(b)
 	}
 	words := Value{}
 	for i := 0; i < 32; i += 4 {
