@@ -378,6 +378,7 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 	if program == nil && (t.operand == formats.BackendGroth16 || *s.out != "") {
 		return nil, usageError("--proof", "there is no root proof to make keys for", "a proof under the profile root", "none", "ixprove prove --profile root")
 	}
+	defer lessGarbage()()
 	r := &setupResult{Schema: "ixprove/setup/1", Folder: setups.Folder()}
 	do := newSteps(show, 3)
 	var system *compress.System
