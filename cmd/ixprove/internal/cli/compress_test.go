@@ -372,6 +372,54 @@ func TestCompressInterrupted(t *testing.T) {
 	mustSmall(t, "compress-root")
 }
 
+// stopAt ends a context when progress tells of a stage.
+type stopAt struct {
+	bytes.Buffer
+	stage string
+	stop  func()
+}
+
+func (s *stopAt) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), `"stage":"`+s.stage+`"`) {
+		s.stop()
+	}
+	return s.Buffer.Write(b)
+}
+
+// TestCompressInterruptedInside is stopped at each stage of each command.
+func TestCompressInterruptedInside(t *testing.T) {
+	compressFolder(t)
+	mustSmall(t, "ceremony", "init", "--srs", "tau.ptau")
+	mustSmall(t, "ceremony", "contribute")
+	mustSmall(t, "setup", "plonk", "--srs", "tau.ptau")
+	for _, c := range []struct {
+		stages []string
+		args   []string
+	}{
+		{[]string{"check", "compile", "keys", "prove"}, []string{"compress-root"}},
+		{[]string{"compile", "read", "keys"}, []string{"setup", "plonk", "--srs", "tau.ptau", "-o", "root.vk"}},
+		{[]string{"compile", "keys"}, []string{"setup", "groth16", "--insecure-dev", "-o", "root.vk"}},
+		{[]string{"ceremony"}, []string{"ceremony", "contribute"}},
+		{[]string{"compile", "read", "ceremony"}, []string{"ceremony", "verify", "--srs", "tau.ptau"}},
+		{[]string{"compile", "read", "ceremony"}, []string{"ceremony", "finish", "--srs", "tau.ptau", "--beacon", "00112233445566778899aabbccddeeff", "-o", "root.vk"}},
+	} {
+		for _, stage := range c.stages {
+			ctx, cancel := context.WithCancel(context.Background())
+			stderr := &stopAt{stage: stage, stop: cancel}
+			var stdout bytes.Buffer
+			code := run(&tool{ctx: ctx, stdin: strings.NewReader(""), stderr: stderr, disk: realDisk{}, cards: realCards{}, circuits: toyCircuits{}}, append(c.args, "--progress=json"), &stdout)
+			if exit(code) != exitInterrupted || stdout.Len() > 0 || ctx.Err() == nil {
+				t.Errorf("%v at %s: exit %d\n%s%s", c.args, stage, code, stdout.String(), stderr.String())
+			}
+			cancel()
+		}
+	}
+	only(t, "ceremony", "claims.json", "proof.cbor", "tau.ptau")
+	if found, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "ixprove", "compress", "groth16", "*", "*")); err != nil || found != nil {
+		t.Errorf("left over: %v (%v)", found, err)
+	}
+}
+
 // TestDamagedCache changes what a setup kept.
 func TestDamagedCache(t *testing.T) {
 	compressFolder(t)
