@@ -64,6 +64,89 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
+// hintColumns are the columns that hold hints in some branch of a function, and its rank: in the row of an entry nothing binds it.
+func (p *Plan) hintColumns() map[int]bool {
+	out := map[int]bool{p.Rank: true}
+	var block func(b *blockPlan)
+	match := func(m *matchPlan) {
+		if m != nil {
+			for i := range m.Blocks {
+				block(&m.Blocks[i])
+			}
+		}
+	}
+	block = func(b *blockPlan) {
+		for i := range b.Ops {
+			if b.Block.Ops[i].IsHint() {
+				for _, w := range b.Ops[i].Writes {
+					out[w.Column] = true
+				}
+			}
+			match(b.Ops[i].Match)
+		}
+		match(b.Match)
+	}
+	block(&p.Body)
+	return out
+}
+
+// TestNoCellIsFree changes single cells of honest rows of random programs, hints and ranks excepted: something always fails.
+func TestNoCellIsFree(t *testing.T) {
+	changed := 0
+	for seed := range uint64(40) {
+		s := build(t, assembly.Random(rand.New(rand.NewPCG(seed, 1))))
+		f := forgeSystem(t, s)
+		var err error
+		if f.witness, err = s.Witness(s.execute(t, [][]field.Element{{11, 12}}, []field.Element{field.Element(seed), 77}), 1, 3); err != nil {
+			t.Fatal(err)
+		}
+		traces, err := f.checker.Write(f.witness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.traces = traces[0]
+		r := rand.New(rand.NewPCG(seed, 3))
+		for range 12 {
+			k := r.IntN(len(f.traces))
+			rows, ok := f.witness.Shards[0].Tables[k].Trace.(callTable)
+			if !ok {
+				continue
+			}
+			row := r.IntN(rows.end - rows.from)
+			// A row writes a column if it does so whatever was there.
+			const before = 0xdeadbeef
+			one := make([][]field.Element, len(f.traces[k]))
+			for c := range one {
+				one[c] = []field.Element{before}
+			}
+			hints := map[int]bool{}
+			w := &writer{record: rows.record, columns: one}
+			err := rows.each(rows.from+row, rows.from+row+1, func(p *Plan, e exec.Entry, claims uint64) error {
+				hints = p.hintColumns()
+				return w.row(p, e, claims)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.flush()
+			c := r.IntN(len(one))
+			if one[c][0] == before || hints[c] {
+				continue
+			}
+			cell := &f.traces[k][c][row]
+			*cell = field.Add(*cell, 1)
+			if len(f.check()) == 0 {
+				t.Errorf("seed %d, circuit %s, row %d, column %s: any value does", seed, rows.group.Name, row, s.Air.Circuits[f.witness.Shards[0].Tables[k].Circuit].ColumnNames[c])
+			}
+			*cell = field.Sub(*cell, 1)
+			changed++
+		}
+	}
+	if changed < 100 {
+		t.Errorf("only %d cells were changed", changed)
+	}
+}
+
 // FuzzPrograms executes whatever decodes: nothing panics, and what executes has a trace.
 func FuzzPrograms(f *testing.F) {
 	for _, x := range samples()[:3] {

@@ -151,17 +151,33 @@ func (c *callFlags) private(name string) ([]byte, error) {
 	return readFile(name, maxWitness)
 }
 
-// callText is an executed call and its result as the program writes them.
-func (p *program) callText(r *exec.Record, c *exec.Claim) string {
-	e := &p.Entries[c.Entry]
-	args := r.Entry(int(p.Bytecode.Entries[c.Entry].Function), c.Row).Args
+// callText is a call and its result as the program writes them.
+func (p *program) callText(entry int, args, results []field.Element) string {
+	e := &p.Entries[entry]
 	var texts []string
 	for _, a := range e.Args {
 		var v values.Value
 		v, args = values.FromWords(a.Type, args)
 		texts = append(texts, values.Text(a.Type, v))
 	}
-	return e.Name + "(" + strings.Join(texts, ", ") + ") = " + values.Text(e.Result, p.Result(c.Entry, c.Results))
+	return e.Name + "(" + strings.Join(texts, ", ") + ") = " + values.Text(e.Result, p.Result(entry, results))
+}
+
+// claimTexts are the claims of a proof of the program as it writes them.
+func (p *program) claimTexts(claims []formats.Claim) []string {
+	elements := func(e formats.Elements) (out []field.Element) {
+		for i := range e.Len() {
+			out = append(out, field.Element(e.At(i)))
+		}
+		return out
+	}
+	var out []string
+	for i := range claims {
+		if c := &claims[i]; int(c.Entry) < len(p.Entries) {
+			out = append(out, p.callText(int(c.Entry), elements(c.Args), elements(c.Results)))
+		}
+	}
+	return out
 }
 
 // source is what prove proves: the claims of a file, or calls of a program.
@@ -170,6 +186,7 @@ type source struct {
 	witness   func(systems.Shards) (*prover.Witness, error)
 	verifying func() (*verifier.Key, error)
 	proving   func() (*prover.ProvingKey, error)
+	texts     func([]formats.Claim) []string // of claims; nil for those of the key
 }
 
 // programSource executes the calls.
@@ -191,7 +208,7 @@ func (p *proveFlags) programSource(t *tool, path string) (*source, error) {
 		return nil, err
 	}
 	return &source{
-		profile: profile, proving: keygen,
+		profile: profile, proving: keygen, texts: prog.claimTexts,
 		verifying: func() (*verifier.Key, error) {
 			key, err := keygen()
 			if err != nil {

@@ -114,10 +114,12 @@ func TestPrivateArguments(t *testing.T) {
 	put(t, "sum.ix", "pub fn sum(n: u32, private a: [u32; 2], private b: [u8; 3]) -> u32 {\n    assert(n < 10);\n    a[0] + a[1] + (b[2] as u32)\n}\n")
 	put(t, "b.bin", "\x01\x02\x03")
 	put(t, "w.json", `{"a": [5, 6], "b": {"file": "b.bin"}}`)
-	if o := must(t, "prove", "sum.ix", "--call", "sum(1)", "--witness", "w.json", "--profile", "dev"); !strings.Contains(o.stdout, "= result 14") {
+	if o := must(t, "prove", "sum.ix", "--call", "sum(1)", "--witness", "w.json", "--profile", "dev"); !strings.Contains(o.stdout, "  sum(1) = 14\n") {
 		t.Errorf("got %s", o.stdout)
 	}
-	must(t, "verify", "--insecure", "--program", "sum.ix", "--call", "sum(1)")
+	if o := must(t, "verify", "--insecure", "--program", "sum.ix", "--call", "sum(1)"); !strings.Contains(o.stdout, "  sum(1) = 14\n") {
+		t.Errorf("got %s", o.stdout)
+	}
 	expect(t, exitUsage, "has private arguments", "prove", "sum.ix", "--call", "sum(1)")
 	put(t, "w.json", `{"a": [5]}`)
 	expect(t, exitMalformed, "w.json", "prove", "sum.ix", "--call", "sum(1)", "--witness", "w.json")

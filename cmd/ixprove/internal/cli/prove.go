@@ -43,6 +43,7 @@ type proveResult struct {
 
 	key    *verifier.Key
 	claims []formats.Claim
+	texts  []string
 }
 
 // tableObject is a table as JSON.
@@ -77,7 +78,7 @@ func firstPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, machines
 
 func (r *proveResult) text(w io.Writer) {
 	fmt.Fprintf(w, "proven with %d bits of security%s:\n", r.ProvenBits, digestText(r.DigestBits))
-	claimLines(w, r.key, r.claims)
+	claimLines(w, r.key, r.claims, r.texts)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\n", r.Proof, r.Bytes, r.Key)
 	fmt.Fprintf(w, "shape   %s\n", shapeText(r.Shards))
 	fmt.Fprintf(w, "time    %s on %s with %d threads, %s of buffers\n", timeText(r.ElapsedNs), r.Backend, r.Threads, bytesText(prover.Bytes(r.BufferBytes)))
@@ -334,6 +335,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	}
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
 		ProvenBits: r.Report.ProvenBits, DigestBits: r.Report.DigestBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
+	if c.texts != nil {
+		out.texts = c.texts(w.Claims)
+	}
 	for _, s := range r.Stages {
 		o := stageObject{Stage: s.Stage, Ns: s.Time}
 		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {

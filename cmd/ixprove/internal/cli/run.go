@@ -103,8 +103,9 @@ func prepareRun(f *pflag.FlagSet) action {
 		}
 		r := &runResult{Schema: "ixprove/run/1", Program: p.path, Steps: record.Steps, Bytes: record.Bytes, Profile: level.Name, quiet: *quiet}
 		for i := range record.Claims {
-			r.texts = append(r.texts, p.callText(record, &record.Claims[i]))
-			r.Calls = append(r.Calls, p.callObject(record, &record.Claims[i]))
+			c := &record.Claims[i]
+			r.texts = append(r.texts, p.callText(c.Entry, record.Entry(int(p.Bytecode.Entries[c.Entry].Function), c.Row).Args, c.Results))
+			r.Calls = append(r.Calls, p.callObject(record, c))
 		}
 		if *quiet {
 			return r, nil

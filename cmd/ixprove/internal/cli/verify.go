@@ -33,11 +33,12 @@ type verifyResult struct {
 
 	key    *verifier.Key
 	report *verifier.Report
+	texts  []string // of the claims, where their program is known
 }
 
 func (r *verifyResult) text(w io.Writer) {
 	fmt.Fprintf(w, "valid, with %d bits of security proven%s:\n", r.ProvenBits, digestText(r.DigestBits))
-	claimLines(w, r.key, r.report.Claims)
+	claimLines(w, r.key, r.report.Claims, r.texts)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", r.Proof, r.Bytes, r.Key, timeText(r.ElapsedNs))
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: accepted with fewer than %d bits because you said so.\n", verifier.DefaultMinBits)
@@ -105,6 +106,9 @@ func prepareVerify(f *pflag.FlagSet) action {
 		}
 		r := newVerifyResult(path, key, report, policy, elapsed)
 		r.Engine = *engine
+		if k.compiled != nil {
+			r.texts = k.compiled.claimTexts(report.Claims)
+		}
 		return r, nil
 	}
 }
