@@ -138,6 +138,7 @@ func setElement(b *builder, f *frame, a []word, site uint32) []word {
 	size := Words(t.Elem)
 	array, i, v := a[:len(a)-1-size], a[len(a)-1-size], a[len(a)-size:]
 	set := func(k int) []word {
+		b.spend(len(array))
 		out := append([]word(nil), array...)
 		copy(out[k*size:], v)
 		return out
