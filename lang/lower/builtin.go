@@ -13,7 +13,7 @@ type operation func(b *builder, f *frame, args []word, site uint32) []word
 var operations = map[string]operation{
 	"u64.parts": func(_ *builder, _ *frame, a []word, _ uint32) []word { return a }, // also u64.join: a u64 is its halves
 	"u32.bytes": func(b *builder, _ *frame, a []word, site uint32) []word { return b.bytes(a[0], 4, site) },
-	"u32.join":  func(b *builder, _ *frame, a []word, _ uint32) []word { return []word{b.join(a, 8)} },
+	"u32.join":  func(b *builder, _ *frame, a []word, _ uint32) []word { return []word{b.fromBytes(a)} },
 	"u32.sum": func(b *builder, _ *frame, a []word, _ uint32) []word { // of two to five numbers, modulo 2^32
 		sum := zero
 		for _, w := range a {
@@ -30,7 +30,12 @@ var operations = map[string]operation{
 		low, high := b.split(b.mul(a[0], a[1]), 32, 32, 0)
 		return []word{low, high}
 	},
-	"u32.split":   splitWord,
+	"u32.split": splitWord,
+	"u32.funnel": func(b *builder, f *frame, a []word, site uint32) []word {
+		low := splitWord(b, f, []word{a[0], a[2]}, site)
+		high := splitWord(b, f, []word{a[1], a[2]}, site)
+		return []word{b.add(low[1], b.mul(high[0], known(1<<(32-min(a[2].v, 32)))))}
+	},
 	"field.split": splitField,
 	"u64.compare": func(b *builder, _ *frame, a []word, _ uint32) []word {
 		d, ge := b.difference(a[:2], a[2:])
@@ -133,6 +138,7 @@ func setElement(b *builder, f *frame, a []word, site uint32) []word {
 	size := Words(t.Elem)
 	array, i, v := a[:len(a)-1-size], a[len(a)-1-size], a[len(a)-size:]
 	set := func(k int) []word {
+		b.spend(len(array))
 		out := append([]word(nil), array...)
 		copy(out[k*size:], v)
 		return out

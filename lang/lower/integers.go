@@ -135,21 +135,34 @@ func (b *builder) divide(bits int, x, y word, site uint32) (q, r word) {
 	return q, r
 }
 
-// bitwise applies &, | or ^ to numbers of n bytes.
+// bitwise applies &, | or ^ to numbers of n bytes. The bytes of the result are known, so that taking them costs nothing.
 func (b *builder) bitwise(op syntax.Kind, n int, x, y word) word {
 	xs, ys := []word{x}, []word{y}
 	if n > 1 {
 		xs, ys = b.bytes(x, n, 0), b.bytes(y, n, 0)
 	}
-	sum := zero
-	for i := range xs {
-		sum = b.add(sum, b.mul(b.xor(xs[i], ys[i]), known(1<<(8*i))))
+	parts := make([]word, n)
+	for i := range parts {
+		xor := b.xor(xs[i], ys[i])
+		switch op {
+		case syntax.And: // x + y = (x ^ y) + 2(x & y)
+			parts[i] = b.mul(b.sub(b.add(xs[i], ys[i]), xor), known(halfInverse))
+		case syntax.Or: // x | y = (x & y) + (x ^ y)
+			parts[i] = b.mul(b.add(b.add(xs[i], ys[i]), xor), known(halfInverse))
+		default:
+			parts[i] = xor
+		}
 	}
-	switch op {
-	case syntax.And: // x + y = (x ^ y) + 2(x & y)
-		return b.mul(b.sub(b.add(x, y), sum), known(halfInverse))
-	case syntax.Or: // x | y = (x & y) + (x ^ y)
-		return b.mul(b.add(b.add(x, y), sum), known(halfInverse))
+	return b.fromBytes(parts)
+}
+
+// fromBytes puts bytes together, lowest first, and remembers them.
+func (b *builder) fromBytes(parts []word) word {
+	sum := b.join(parts, 8)
+	if id := (key{code: bytecode.OpBytes, a: uint64(len(parts)), x: sum}); !sum.known && !b.dead {
+		if _, ok := b.memo[id]; !ok {
+			b.remember(id, parts)
+		}
 	}
 	return sum
 }

@@ -6,6 +6,7 @@
 package lower
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 // Limits of a program.
 const (
 	maxInstances = 1 << 14
+	maxWork      = 1 << 25
 	maxTypeDepth = 40 // of type arguments, which recursion can nest without end
 )
 
@@ -47,6 +49,7 @@ type program struct {
 	files     map[*syntax.File]uint32
 	notes     map[string]uint32
 	fn        *instance // whose body is being made
+	work      int       // expressions and words made so far, also those that cost nothing
 }
 
 type siteKey struct {
@@ -81,7 +84,11 @@ func Compile(checked *types.Program, name string) (*bytecode.Program, []Entry, s
 	}
 	p.deduplicate()
 	if err := p.out.Validate(); err != nil {
-		p.report(&syntax.Diagnostic{Class: formats.Internal, What: err.Error(), Next: "report this with the program"})
+		d := &syntax.Diagnostic{Class: formats.Internal, What: err.Error(), Next: "report this with the program"}
+		if errors.Is(err, formats.Limit) {
+			d.Class, d.Next = formats.Limit, "a program may have so much altogether: make it smaller"
+		}
+		p.report(d)
 		return nil, nil, p.errors
 	}
 	return p.out, entries, nil
@@ -493,7 +500,7 @@ func (b *builder) exprs(f *frame, list []types.Expr) []word {
 
 // expr makes an expression and gives the words of its value. In a block that has its end they are zeros.
 func (b *builder) expr(f *frame, x types.Expr) []word {
-	if b.dead {
+	if b.dead || !b.spend(1) {
 		return b.nothing(f, x)
 	}
 	switch x := x.(type) {
@@ -517,12 +524,16 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 			return b.sized(f, x, nil)
 		}
 		n, _ := f.of(f.of(x.Type()).(*types.Array).Len).(types.Length)
+		if !b.spend(int(n) * len(v)) {
+			return b.nothing(f, x)
+		}
 		return slices.Repeat(v, int(n))
 	case *types.Make:
 		return b.make(f, x)
 	case *types.Update:
 		t := f.of(x.Type()).(*types.Named)
 		out := slices.Clone(b.expr(f, x.Base))
+		b.spend(len(out))
 		fields := t.Fields(0)
 		for i, a := range x.Args {
 			if a != nil {
@@ -583,6 +594,14 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 	return b.nothing(f, x)
 }
 
+// spend bounds the compiler's work.
+func (b *builder) spend(n int) bool {
+	if b.work += n; b.work > maxWork && !b.dead {
+		b.tooLarge()
+	}
+	return !b.dead
+}
+
 // nothing is a value of an expression that is not reached.
 func (b *builder) nothing(f *frame, x types.Expr) []word {
 	return make([]word, Words(f.of(x.Type())))
@@ -591,6 +610,7 @@ func (b *builder) nothing(f *frame, x types.Expr) []word {
 // sized refuses values that are too large.
 func (b *builder) sized(f *frame, x types.Expr, words []word) []word {
 	if Words(f.of(x.Type())) < MaxWords {
+		b.spend(len(words))
 		return words
 	}
 	b.report(&syntax.Diagnostic{Span: x.Place(), Class: formats.Limit, What: "the value is too large", Got: f.of(x.Type()).String(), Next: "keep large data in lists behind pointers"})

@@ -116,6 +116,9 @@ func TestSharedArm(t *testing.T) {
 func TestLimits(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { for k in 0..60000 with t = s { t ^ a } } }`, "too large"},
+		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { let x = [for k in 0..60000 => k]; s } }`, "too large"},
+		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { let x = [a; 60000]; s } }`, "too large"},
+		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { for k in 0..60000 { } s } }`, "too large"},
 		{`fn g<T>(x: T, n: field) -> field { match n { 0 => 0, _ => g(&x, n - 1) } } pub fn f(n: field) -> field { g(n, n) }`, "ever larger types"},
 		{`pub fn f(a: [u8; 257]) -> u8 { a[0] }`, "too many public values"},
 		{`fn g(a: [u64; 300]) -> u64 { match a[0] { 0 => 1, _ => g(a) } } pub fn f(a: u64) -> u64 { g([a; 300]) }`, "arguments or result are too large"},

@@ -221,6 +221,7 @@ type overlay struct {
 	open map[string]string
 }
 
+// Open implements fs.FS.
 func (o overlay) Open(name string) (fs.File, error) {
 	if text, ok := o.open[filepath.Join(o.folder, filepath.FromSlash(name))]; ok {
 		return document{strings.NewReader(text)}, nil

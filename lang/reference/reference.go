@@ -395,6 +395,8 @@ func builtin(n *env, in []values.Value, at syntax.Span) values.Value {
 			fail(at, "the split is by more than all bits")
 		}
 		return values.Value{Parts: []values.Value{number(in[0].Number & (1<<in[1].Number - 1)), number(in[0].Number >> in[1].Number)}}
+	case "u32.funnel":
+		return number((in[0].Number | in[1].Number<<32) >> in[2].Number & 0xffffffff)
 	case "field.split":
 		if in[1].Number+in[2].Number < 64 && in[0].Number>>(in[1].Number+in[2].Number) != 0 {
 			fail(at, "the element has more bits")

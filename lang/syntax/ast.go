@@ -128,20 +128,25 @@ func (s Span) Place() Span { return s }
 
 // The types.
 type (
+	// NamedType is a name, perhaps with arguments.
 	NamedType struct{ Path }
+	// TupleType is (A, B).
 	TupleType struct {
 		Span
 		Elems []TypeExpr
 	}
+	// ArrayType is [T; N].
 	ArrayType struct {
 		Span
 		Elem TypeExpr
 		Len  Expr
 	}
+	// PointerType is &T.
 	PointerType struct {
 		Span
 		To TypeExpr
 	}
+	// LengthType is a number as a type argument.
 	LengthType struct {
 		Span
 		Value Expr
@@ -180,6 +185,7 @@ type (
 		node
 		Value []byte
 	}
+	// BoolLit is true or false.
 	BoolLit struct {
 		node
 		Value bool
@@ -195,16 +201,19 @@ type (
 		Path Path
 		Args []Expr
 	}
+	// StructExpr is Name { field: value, ..base }.
 	StructExpr struct {
 		node
 		Path   Path
 		Fields []FieldInit
 		Base   Expr // behind .., or nil
 	}
+	// TupleExpr is (a, b).
 	TupleExpr struct {
 		node
 		Elems []Expr
 	}
+	// ArrayExpr is [a, b].
 	ArrayExpr struct {
 		node
 		Elems []Expr
@@ -231,11 +240,13 @@ type (
 		Init      Expr
 		Body      *Block
 	}
+	// UnaryExpr is an operator before its operand.
 	UnaryExpr struct {
 		node
 		Op Kind // Minus, Not, And (store) or Star (load)
 		X  Expr
 	}
+	// BinaryExpr is an operator between its operands.
 	BinaryExpr struct {
 		node
 		Op     Kind
@@ -254,6 +265,7 @@ type (
 		X     Expr
 		Field Name
 	}
+	// IndexExpr is x[i].
 	IndexExpr struct {
 		node
 		X, I Expr
@@ -263,17 +275,20 @@ type (
 		node
 		X, Low, High Expr
 	}
+	// IfExpr is if, with or without else.
 	IfExpr struct {
 		node
 		Cond Expr
 		Then *Block
 		Else Expr // *Block, *IfExpr or nil
 	}
+	// MatchExpr is match x { arms }.
 	MatchExpr struct {
 		node
 		X    Expr
 		Arms []Arm
 	}
+	// Block is { statements; result }.
 	Block struct {
 		node
 		Stmts  []Stmt
@@ -315,11 +330,13 @@ type (
 		Unconstrained bool
 		Where         Expr // or nil
 	}
+	// AssertStmt is assert condition, "message".
 	AssertStmt struct {
 		Span
 		Cond    Expr
 		Message string
 	}
+	// ExprStmt is an expression whose value is ().
 	ExprStmt struct {
 		Span
 		X Expr
@@ -334,6 +351,7 @@ type Pattern interface {
 
 // The patterns.
 type (
+	// WildPattern is _.
 	WildPattern struct{ node }
 	// BindPattern is a variable, or name @ pattern. A lone name is a constant or a variant if one is known by it.
 	BindPattern struct {
@@ -346,14 +364,17 @@ type (
 		node
 		Value Expr
 	}
+	// TuplePattern is (a, b).
 	TuplePattern struct {
 		node
 		Elems []Pattern
 	}
+	// ArrayPattern is [a, b].
 	ArrayPattern struct {
 		node
 		Elems []Pattern
 	}
+	// PointerPattern is &pattern.
 	PointerPattern struct {
 		node
 		To Pattern
@@ -365,12 +386,14 @@ type (
 		Args []Pattern
 		Call bool // it has parentheses
 	}
+	// StructPattern is Name { field: pattern, .. }.
 	StructPattern struct {
 		node
 		Path   Path
 		Fields []FieldPattern
 		Rest   bool // ends in ..
 	}
+	// OrPattern is alternatives with | between.
 	OrPattern struct {
 		node
 		Alts []Pattern

@@ -106,6 +106,7 @@ func TestFormat(t *testing.T) {
 		{"enum E{\nA,B(u8,\nu32)\n}", "enum E {\n\tA, B(\n\t\tu8,\n\t\tu32,\n\t),\n}\n"},
 		{"fn f() { g(x,[\n1]) }", "fn f() { g(x, [\n\t1,\n]) }\n"},
 		{"fn f() { match x { a => {\n} } }", "fn f() { match x { a => {} } }\n"},
+		{"fn f() {}\r\n// x \r\n\r\nfn g() {}\r\n", "fn f() {}\n// x\n\nfn g() {}\n"},
 		{"fn f() { (\nx\n) }", "fn f() { (\n\tx\n) }\n"},
 		{"fn f() -> field { g(\n1,\n2) }", "fn f() -> field { g(\n\t1,\n\t2,\n) }\n"},
 		{"fn f() {// why\nlet x=[0;3];// here\n}", "fn f() { // why\n\tlet x = [0; 3]; // here\n}\n"},

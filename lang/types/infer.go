@@ -495,12 +495,18 @@ func (in *inference) ignore(args []syntax.Expr) {
 	}
 }
 
+// maxPlaced is the length of an array above which its elements keep the places of the constant's declaration, so that they are not copied for each use.
+const maxPlaced = 64
+
 // placed is a constant's value as it stands at another place.
 func placed(x Expr, at syntax.Span) Expr {
 	switch x := x.(type) {
 	case *Lit:
 		return &Lit{base{x.typ, at}, x.Value}
 	case *Product:
+		if len(x.Elems) > maxPlaced {
+			return &Product{base{x.typ, at}, x.Elems}
+		}
 		p := &Product{base: base{x.typ, at}, Elems: make([]Expr, len(x.Elems))}
 		for i, e := range x.Elems {
 			p.Elems[i] = placed(e, at)

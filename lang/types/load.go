@@ -29,6 +29,9 @@ const standard = "std/"
 func (c *checker) load(folder fs.FS, root string) {
 	c.modules = map[string]*Module{}
 	name := strings.TrimSuffix(root, extension)
+	if strings.HasPrefix(name, standard) { // a user's folder of that name has no builtins
+		name = path.Base(name)
+	}
 	if c.open(folder, name, root, syntax.Span{}) == nil {
 		return
 	}

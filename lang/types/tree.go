@@ -164,6 +164,7 @@ type (
 		Call    *Call
 		Where   Expr
 	}
+	// Assert fails unless the condition holds.
 	Assert struct {
 		syntax.Span
 		Cond    Expr
@@ -184,6 +185,7 @@ type Pattern interface {
 
 // The patterns.
 type (
+	// Wild fits anything.
 	Wild struct{ base }
 	// Bind binds a variable to what Sub fits, or anything if it is nil.
 	Bind struct {
@@ -207,6 +209,7 @@ type (
 		Variant int
 		Args    []Pattern
 	}
+	// PointerPattern fits pointers to what To fits.
 	PointerPattern struct {
 		base
 		To Pattern

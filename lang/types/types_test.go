@@ -149,6 +149,14 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// TestNoBuiltins checks that a user's folder of the standard library's name has none of its rights.
+func TestNoBuiltins(t *testing.T) {
+	_, errs := Check(fstest.MapFS{"std/list.ix": {Data: []byte(`#[builtin("u32.bytes")] fn f(); pub fn main() -> u8 { 1 }`)}}, "std/list.ix", Options{})
+	if !strings.Contains(render(errs), "no such attribute") {
+		t.Error(render(errs))
+	}
+}
+
 // FuzzCheck checks that no program makes the checker panic.
 func FuzzCheck(f *testing.F) {
 	f.Add(`enum L<T> { N, C(T, &L<T>) } pub fn main(x: u8) -> u8 { match L::C(x, &L::N) { L::C(y, &L::N) => y, _ => 2 } }`)

@@ -81,13 +81,18 @@ func run(t *tool, args []string, stdout io.Writer) int {
 		asJSON, err = false, cannotWrite("standard output", err)
 	}
 	f := classify(err)
-	if source := (syntax.Errors)(nil); errors.As(err, &source) {
+	var source syntax.Errors
+	if errors.As(err, &source) {
 		source.Text(t.stderr) // with the lines that they are about
 	} else {
 		f.text(t.stderr)
 	}
 	if asJSON {
-		writeJSON(stdout, f.object())
+		o := f.object()
+		for _, d := range source {
+			o.Diagnostics = append(o.Diagnostics, newDiagnosticObject(d))
+		}
+		writeJSON(stdout, o)
 	}
 	return int(f.exit)
 }

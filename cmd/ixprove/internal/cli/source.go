@@ -21,6 +21,28 @@ import (
 // mainProgram is the program of commands that name none.
 const mainProgram = "main.ix"
 
+// diagnosticObject is an error in a program; line and column count from 1.
+type diagnosticObject struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
+	What      string `json:"what"`
+	Expected  string `json:"expected,omitempty"`
+	Got       string `json:"got,omitempty"`
+	Next      string `json:"next,omitempty"`
+}
+
+func newDiagnosticObject(d *syntax.Diagnostic) diagnosticObject {
+	o := diagnosticObject{What: d.What, Expected: d.Expected, Got: d.Got, Next: d.Next}
+	if f := d.Span.File; f != nil {
+		start, end := f.Position(d.Span.Start), f.Position(d.Span.End)
+		o.File, o.Line, o.Column, o.EndLine, o.EndColumn = f.Name, start.Line, start.Column, end.Line, end.Column
+	}
+	return o
+}
+
 type checkResult struct {
 	Schema  string   `json:"schema"`
 	Program string   `json:"program"`

@@ -19,6 +19,9 @@ func TestCheck(t *testing.T) {
 	put(t, "main.ix", "pub fn main(x: u32) -> u64 { x }\nfn f() -> u8 { true }\n")
 	expect(t, exitMalformed, "     1 | pub fn main(x: u32) -> u64 { x }\n       |                              ^", "check", "main.ix")
 	expect(t, exitMalformed, "main.ix:2:16", "check", "main.ix")
+	if o := ix("check", "--json"); !strings.Contains(o.stdout, `"line": 2,`) || strings.Count(o.stdout, `"end_column"`) != 2 || o.exit != exitMalformed {
+		t.Errorf("got %s", o.stdout)
+	}
 	put(t, "main.ix", "pub fn main() -> u64 { for i in 0..100000 with s = 0 { s + f(i as u64) } }\nfn f(x: u64) -> u64 { for i in 0..100000 with s = 0 { s ^ x } }\n")
 	expect(t, exitMalformed, "too large", "check")
 	put(t, "lib.ix", "pub fn id<T>(x: T) -> T { x }\n")
