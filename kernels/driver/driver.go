@@ -114,7 +114,7 @@ func NewDriver(index int) (kernels.Driver, error) {
 		if err != nil {
 			return failed("primary context", err)
 		}
-		d.device = device
+		d.device, d.context = device, context
 		return failed("primary context", cu.SetCurrentContext(context))
 	})
 	if err != nil {
@@ -184,11 +184,13 @@ type loaded struct {
 }
 
 type driver struct {
-	info    kernels.Info
-	calls   chan func()
-	closed  chan struct{}
-	closing sync.Once
-	kernels map[string]entry
+	info      kernels.Info
+	calls     chan func()
+	closed    chan struct{}
+	closing   sync.Once
+	kernels   map[string]entry
+	compiling sync.Mutex // held while kernels are compiled
+	context   cu.CUContext
 
 	// What follows belongs to the device's thread.
 	device    cu.Device
@@ -350,7 +352,7 @@ func (d *driver) load(place string, l *kernels.Launch) (unsafe.Pointer, error) {
 			if err != nil {
 				return nil, err
 			}
-			if m, err = module("compilation of "+e.file, string(text)); err != nil {
+			if m, err = module("compilation of "+e.file, append(text, 0)); err != nil {
 				return nil, err
 			}
 			d.modules[e.file] = m

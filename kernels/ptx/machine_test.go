@@ -44,16 +44,16 @@ func (m memory) word(at uint64) (*uint64, error) {
 }
 
 type thread struct {
-	block, index  uint32
-	r             []uint32
-	d             []uint64
-	p             []bool
-	written       [3][]bool
-	carry         uint32
-	flagged       bool // the last instruction left a carry
-	parameters    []byte
-	memory        memory
-	ended         bool
+	block, index uint32
+	r            []uint32
+	d            []uint64
+	p            []bool
+	written      [3][]bool
+	carry        uint32
+	flagged      bool // the last instruction left a carry
+	parameters   []byte
+	memory       memory
+	ended        bool
 }
 
 var (

@@ -19,15 +19,20 @@ type Backend struct {
 	Budget prover.Bytes
 	// Separate gives each buffer its own allocation, so that a sanitizer sees where it ends and which of its values nobody wrote. It is slow.
 	Separate bool
+	// Code says how circuits are run. Its zero value compiles for large tables.
+	Code kernels.CodePolicy
 
 	driver kernels.Driver
+	code   *kernels.Library
 	turn   chan struct{} // holds a value while a session is open
 	slots  [2][]byte     // page-locked staging memory for traces, made when it is first needed
 	broken error         // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
-func New(d kernels.Driver) *Backend { return &Backend{driver: d, turn: make(chan struct{}, 1)} }
+func New(d kernels.Driver) *Backend {
+	return &Backend{driver: d, code: kernels.NewLibrary(), turn: make(chan struct{}, 1)}
+}
 
 // Name returns "cuda" and the device's name.
 func (b *Backend) Name() string { return "cuda: " + b.driver.Info().Name }
@@ -73,7 +78,9 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 		<-b.turn
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
-	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: kernels.New(a), stage: prover.StageTrace}, nil
+	d := kernels.New(a)
+	d.SetCode(b.Code, b.code)
+	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace}, nil
 }
 
 // Close gives the device back. It waits for the session that is open.

@@ -1,0 +1,155 @@
+package kernels
+
+import (
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/ixprove/ixprove/kernels/ptx"
+	"github.com/ixprove/ixprove/verifier/air"
+	"github.com/ixprove/ixprove/verifier/field"
+	"github.com/ixprove/ixprove/verifier/logup"
+)
+
+// CodePolicy says how circuits are run: by an interpreter, or by kernels that are written for them (package ptx) and compiled by the device's driver. Both give the same words.
+type CodePolicy int
+
+// The policies.
+const (
+	CodeAuto      CodePolicy = iota // compile for tables of compileFrom points or more, and take what is there for any
+	CodeInterpret                   // never compile
+	CodeCompile                     // compile for all tables, as far as kernels can be written for them and the driver has a compiler
+)
+
+// compileFrom is the number of points, rows of a table or of a quotient's domain, from which a circuit is compiled. Compilation takes compileCost of an operation and interpretation interpreterLoss more of
+// an operation and point than compiled code, on an H200 with 16 cores; operations cancel. A table's next proofs find the code on disk, and compileProofs of them have to pay for it.
+const (
+	compileCost     = 150e-6 // seconds
+	interpreterLoss = 1e-12  // seconds
+	compileProofs   = 100
+	compileFrom     = compileCost / interpreterLoss / compileProofs
+)
+
+// maxCompiledOperations bounds what is compiled: twenty seconds of it.
+const maxCompiledOperations = 1 << 17
+
+// maxCompiledLog bounds the columns of compiled code, whose pitches are 32-bit numbers of bytes.
+const maxCompiledLog = 28
+
+// CodeCounters counts how circuits were run.
+type CodeCounters struct {
+	Interpreted, Direct int // programs run by the interpreter and by kernels of their own
+	Compiled, Cached    int // kernels compiled, and taken from disk
+	Elapsed             time.Duration
+	Note                string // the last of Compilation's
+}
+
+// SetCode sets how circuits are run, and takes kernels that were written before from a library, in which it leaves those that it writes.
+func (d *Device) SetCode(p CodePolicy, l *Library) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.code = p; l != nil {
+		d.written = l
+	}
+}
+
+// Library holds the kernels that were written for circuits.
+type Library struct {
+	mu       sync.Mutex
+	programs map[libraryKey]*program
+}
+
+type libraryKey struct {
+	circuit  *air.Circuit
+	quotient bool
+}
+
+// program is a circuit's kernels, nil where none can be written.
+type program struct {
+	once sync.Once
+	*ptx.Program
+	sources []Source
+}
+
+// NewLibrary makes an empty library.
+func NewLibrary() *Library { return &Library{programs: map[libraryKey]*program{}} }
+
+// of writes a circuit's kernels, once.
+func (l *Library) of(c *air.Circuit, quotient bool) *program {
+	l.mu.Lock()
+	p, ok := l.programs[libraryKey{c, quotient}]
+	if !ok {
+		p = &program{}
+		l.programs[libraryKey{c, quotient}] = p
+	}
+	l.mu.Unlock()
+	p.once.Do(func() {
+		if ptx.Operations(c, quotient) > maxCompiledOperations {
+			return
+		}
+		if quotient {
+			p.Program = ptx.Quotient(c)
+		} else {
+			p.Program = ptx.Fractions(c)
+		}
+		if p.Program == nil {
+			return
+		}
+		for i := range p.Chunks {
+			k := &p.Chunks[i]
+			p.sources = append(p.sources, Source{k.Kernel, k.Text, k.ArgBytes})
+		}
+	})
+	return p
+}
+
+// compile returns a circuit's kernels, ready to be launched, or nil where it is to be interpreted.
+func (d *Device) compile(c *air.Circuit, quotient bool, logColumn int, points uint64) (*program, error) {
+	d.mu.Lock()
+	policy, library := d.code, d.written
+	d.mu.Unlock()
+	var p *program
+	var made Compilation
+	if policy != CodeInterpret && logColumn <= maxCompiledLog {
+		if p = library.of(c, quotient); p.Program != nil {
+			var err error
+			if made, err = d.driver.Compile(p.sources, policy == CodeCompile || points >= compileFrom); err != nil {
+				return nil, err
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := &d.total.Code
+	t.Compiled, t.Cached, t.Elapsed = t.Compiled+made.Compiled, t.Cached+made.Cached, t.Elapsed+made.Elapsed
+	if made.Note != "" {
+		t.Note = made.Note
+	}
+	if !made.Ready {
+		t.Interpreted++
+		return nil, nil
+	}
+	t.Direct++
+	return p, nil
+}
+
+// run runs a circuit's kernels. header is complete but for what the device looks up.
+func (d *Device) run(p *program, e *encoder, l *loaded, header *ptx.Parameters, delta field.Ext, ch *logup.Challenges) error {
+	w, _ := field.RootOfUnity(int(header.LogHeight))
+	back, _ := field.Inverse(w)
+	header.Back, header.Roots = uint64(back), uint64(l.tables.roots)
+	grid, block := linear(uint64(header.Count), ptx.Threads)
+	for i := range p.Chunks {
+		k := &p.Chunks[i]
+		args := k.Arguments(header, func(column int) ptx.Table {
+			t := e.periods[uint64(column)]
+			return ptx.Table{At: uint64(l.words.at) + uint64(8*e.places[uint64(column)]), Shift: uint32(t.shift), Mask: uint32(min(t.mask, 1<<32-1))}
+		}, delta, ch)
+		if err := d.start(k.Kernel, grid, block, 0, unsafe.Pointer(unsafe.SliceData(args)), len(args)); err != nil {
+			return err
+		}
+		runtime.KeepAlive(args)
+	}
+	return nil
+}
