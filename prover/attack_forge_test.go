@@ -351,7 +351,7 @@ type step struct {
 
 // recorder notes the messages that a transcript absorbs.
 type recorder struct {
-	hash.Blake3
+	hash.Suite
 	steps *[]step
 }
 
@@ -363,7 +363,7 @@ func (r recorder) Absorb(state *hash.Digest, words []uint64) hash.Digest {
 			rest = rest[n:]
 		}
 	}
-	return r.Blake3.Absorb(state, words)
+	return r.Suite.Absorb(state, words)
 }
 
 // transcriptOf is what docs/protocol.md section 5 has a verifier absorb for a proof, written a second time.
@@ -424,7 +424,7 @@ func transcriptOf(key formats.Digest, p *formats.Proof) (out []step) {
 func TestStaleChallenges(t *testing.T) {
 	for name, s := range samples() {
 		var got []step
-		key, err := verifier.ParseKey(s.pk.Encoded, recorder{steps: &got})
+		key, err := verifier.ParseKey(s.pk.Encoded, recorder{s.pk.Suite, &got})
 		if err != nil {
 			t.Fatal(err)
 		}

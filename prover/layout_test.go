@@ -58,7 +58,7 @@ func TestLayout(t *testing.T) {
 
 // The terms of each stage add up to its total, the peak is the greatest, and regenerating takes no more than holding all shards.
 func TestDeviceMemory(t *testing.T) {
-	for _, name := range []string{"dev", "standard", "root"} {
+	for _, name := range []string{"dev", "standard", "compact"} {
 		p, _ := security.ProfileByName(name)
 		pk, err := prover.Keygen(context.Background(), blake3.System(), hash.Blake3{}, p, cpu.Backend{})
 		if err != nil {

@@ -171,17 +171,20 @@ func toyWitnessOf(shards int, digit func(int) (value field.Element, row int)) *p
 	return w
 }
 
-func devProfile(t testing.TB) security.Profile {
-	p, ok := security.ProfileByName("dev")
-	if !ok {
-		t.Fatal("no profile dev")
+// devProfile is the profile for tests whose suite this is.
+func devProfile(t testing.TB, suite hash.Suite) security.Profile {
+	for _, name := range []string{"dev", "root-dev"} {
+		if p, ok := security.ProfileByName(name); ok && p.Suite == suite.Name() {
+			return p
+		}
 	}
-	return p
+	t.Fatalf("no profile for tests is for the suite %s", suite.Name())
+	return security.Profile{}
 }
 
 func keygen(t testing.TB, s *air.System, suite hash.Suite) *prover.ProvingKey {
 	t.Helper()
-	pk, err := prover.Keygen(context.Background(), s, suite, devProfile(t), cpu.Backend{})
+	pk, err := prover.Keygen(context.Background(), s, suite, devProfile(t, suite), cpu.Backend{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 	"github.com/ixprove/ixprove/verifier/security"
@@ -16,6 +17,7 @@ import (
 type Policy struct {
 	MaxProofBytes int             // 0 stands for formats.MaxProofBytes
 	MinBits       int             // least proven bits of security, 0 stands for 128
+	MinDigestBits int             // least bits of work for a collision of digests, 0 stands for 126
 	Insecure      bool            // accept any number of bits, for tests and development
 	Claims        []formats.Claim // the claims that the proof must make, in order; nil accepts any and reports them
 }
@@ -23,7 +25,10 @@ type Policy struct {
 // DefaultMinBits is the proven security that a policy demands unless it says otherwise.
 const DefaultMinBits = 128
 
-// Verify checks a batch proof against a key (P-1 to P-36). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
+// DefaultMinDigestBits is the collision resistance of digests that a policy demands unless it says otherwise: what both suites have (docs/security.md, Digests).
+const DefaultMinDigestBits = 126
+
+// Verify checks a batch proof against a key (P-1 to P-37). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
 // proves the report's claims, in the sense of docs/security.md.
 func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 	maxBytes := policy.MaxProofBytes
@@ -120,15 +125,24 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 		return nil, err
 	}
 	if !policy.Insecure {
-		least := policy.MinBits
+		least, leastDigest := policy.MinBits, policy.MinDigestBits
 		if least == 0 {
 			least = DefaultMinBits
+		}
+		if leastDigest == 0 {
+			leastDigest = DefaultMinDigestBits
 		}
 		terms := security.Terms(key.Profile, Security(shapes, len(p.Claims)), security.Johnson)
 		if bits := security.Level(terms); bits < least {
 			e := rejected("P-17", "batch", "the proof's parameters prove too little").Mismatch(uint64(least), uint64(bits))
 			e.Expected += " proven bits"
 			e.Next = "prove with a stronger profile or in smaller batches, or lower the policy if this is a test"
+			return nil, e
+		}
+		if bits := security.DigestLevel(terms); bits < leastDigest {
+			e := rejected("P-17", "suite", "the digests of the proof's suite collide for less work").Mismatch(uint64(leastDigest), uint64(bits))
+			e.Expected += " bits"
+			e.Next = "prove with a profile of another suite, or lower the policy"
 			return nil, e
 		}
 	}
@@ -152,8 +166,29 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 				return nil, rejected(c.check, "shard "+strconv.Itoa(i)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
 			}
 		}
+		if !canonicalDigests(key.Suite, shard) {
+			e := rejected("P-37", "shard "+strconv.Itoa(i), "32 bytes are no digest of the suite")
+			e.Expected = "digests of " + key.Suite.Name()
+			return nil, e
+		}
 	}
 	return shapes, nil
+}
+
+// canonicalDigests checks the roots and siblings of a shard: a suite may have fewer digests than 32 bytes have values, and none may have two encodings.
+func canonicalDigests(suite hash.Suite, s *formats.Shard) bool {
+	ok := suite.Canonical(s.Main[:]) && suite.Canonical(s.Quotient[:])
+	for _, roots := range [][]formats.Digest{s.Aux, s.LayerRoot} {
+		for i := range roots {
+			ok = ok && suite.Canonical(roots[i][:])
+		}
+	}
+	for _, openings := range [][]formats.Opening{s.Trees, s.Layers} {
+		for i := range openings {
+			ok = ok && suite.Canonical(openings[i].Siblings)
+		}
+	}
+	return ok
 }
 
 // shardVerifier checks one shard on its fork of the transcript.

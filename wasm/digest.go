@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "d1b1bc87330a9c2b1cbabfefbbecbf4b0924232f9e19b8ff1cc58e9ce84a9ae7"
+const Digest = "3925812ac0fc7a86570342b98d0a73a51c5901f0cc4a63ad725c8433251e234c"

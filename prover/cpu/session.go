@@ -180,7 +180,7 @@ func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cose
 	}
 	suite := batchOf(s.suite)
 	leaves := func(out []hash.Digest, level, first int) {
-		suite.leaves(out, t.Levels[level].Shape(), levels[level], first)
+		suite.Leaves(out, t.Levels[level].Shape(), levels[level], first)
 	}
 	if c.tree, err = hashTree(s.ctx, s.arena, suite, t, leaves); err != nil {
 		return nil, err

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -87,6 +89,9 @@ func TestSystems(t *testing.T) {
 
 func systems(t *testing.T, b *cuda.Backend) {
 	for _, p := range security.Profiles() {
+		if p.Suite != security.SuiteBlake3 {
+			continue // TestOtherSuites
+		}
 		for _, shards := range []int{1, 3} {
 			t.Run(fmt.Sprintf("fibonacci/%s/%d", p.Name, shards), func(t *testing.T) {
 				w, err := fibonacci.Witness([]uint32{0, 1, 2, 90, 300, 5}, shards, p.MinLogHeight)
@@ -331,4 +336,13 @@ func TestFailingWriters(t *testing.T) {
 		}
 	}
 	p.healthy(t, "failing writers")
+}
+
+// A suite without kernels is refused, with what to do instead.
+func TestOtherSuites(t *testing.T) {
+	_, err := open(t).Open(context.Background(), prover.Job{Suite: poseidon2.Suite{}, LogBlowup: 5})
+	var e *kernels.Error
+	if !errors.As(err, &e) || e.Kind != kernels.Unsupported || !strings.Contains(e.What, poseidon2.Name) || e.Next == "" {
+		t.Errorf("%v", err)
+	}
 }

@@ -216,7 +216,7 @@ func benchFile(n int) []byte {
 
 // each calls f with a key and a witness for each file size.
 func (b *bench) each(f func(n int, key *prover.ProvingKey, w *prover.Witness, shape string) error) error {
-	key, err := prover.Keygen(b.t.ctx, blake3.System(), hash.Blake3{}, b.profile, cpu.Backend{})
+	key, err := prover.Keygen(b.t.ctx, blake3.System(), suiteOf(b.profile), b.profile, cpu.Backend{})
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ type sizeObject struct {
 type securityObject struct {
 	Regime security.Regime      `json:"regime"`
 	Bits   int                  `json:"bits"`
+	Digest int                  `json:"digest_bits"`
 	Terms  []securityTermObject `json:"terms"`
 }
 
@@ -104,7 +105,7 @@ func prepareInspect(f *pflag.FlagSet) action {
 			return nil, err
 		}
 		if isKey(data) {
-			key, err := verifier.ParseKey(data)
+			key, err := verifier.ParseKey(data, suites...)
 			if err != nil {
 				return nil, inFile(path, err)
 			}
@@ -185,7 +186,7 @@ func (r *inspectResult) addProof(report *verifier.Report, shape security.Shape) 
 		sizeObject{"rest", report.Sizes.Rest}, sizeObject{"total", report.Sizes.Total})
 	for _, regime := range []security.Regime{security.Johnson, security.Unique, security.Conjectured} {
 		terms := security.Terms(r.key.Profile, shape, regime)
-		o := securityObject{Regime: regime, Bits: security.Level(terms)}
+		o := securityObject{Regime: regime, Bits: security.Level(terms), Digest: security.DigestLevel(terms)}
 		for _, t := range terms {
 			o.Terms = append(o.Terms, securityTermObject{t.Name, t.Bits, t.Source})
 		}
@@ -234,7 +235,7 @@ func (r *inspectResult) text(w io.Writer) {
 	}
 	t.Flush()
 	for _, s := range r.Security {
-		fmt.Fprintf(w, "\n%d bits %s\n", s.Bits, regimeAbout[s.Regime])
+		fmt.Fprintf(w, "\n%d bits %s; digests %d bits collision resistant\n", s.Bits, regimeAbout[s.Regime], s.Digest)
 		for _, term := range s.Terms {
 			fmt.Fprintf(t, "  %s\t%.2f\t%s\n", term.Name, term.Bits, term.Source)
 		}

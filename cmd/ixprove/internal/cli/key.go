@@ -6,10 +6,34 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/systems/keys"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/security"
 )
+
+// suites are the hash suites of this program: those of all profiles.
+var suites = []hash.Suite{hash.Blake3{}, poseidon2.Suite{}}
+
+// suiteOf is the suite of a profile.
+func suiteOf(p security.Profile) hash.Suite {
+	s, _ := hash.Named(p.Suite, suites)
+	return s
+}
+
+// isRoot reports whether proofs under a profile are roots, made to be compressed.
+func isRoot(p security.Profile) bool { return p.Suite == poseidon2.Name }
+
+// builtIn is the built-in key of a system under a profile.
+func builtIn(system string, p security.Profile) (*verifier.Key, error) {
+	_, data, ok := keys.Encoded(system, p.Name)
+	if !ok {
+		return nil, &formats.Error{Class: formats.Internal, Place: "key", What: "a system has no built-in key", Expected: system + " " + p.Name}
+	}
+	return verifier.ParseKey(data, suites...)
+}
 
 // keyFlags are the ways to choose a verifying key.
 type keyFlags struct{ file, digest string }
@@ -37,7 +61,7 @@ func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) 
 				Expected: "a built-in key, or --key FILE", Got: verifier.Hex(want),
 				Next: "if you trust the program that this key is of, get its key file, pass it with --key, and pin it with --key-digest " + verifier.Hex(want)}
 		}
-		return verifier.ParseKey(data)
+		return verifier.ParseKey(data, suites...)
 	}
 	key, err := t.readKey(k.file)
 	if err == nil && k.digest != "" && key.Digest() != want {
@@ -52,7 +76,7 @@ func (t *tool) readKey(path string) (*verifier.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := verifier.ParseKey(data)
+	key, err := verifier.ParseKey(data, suites...)
 	if err != nil {
 		return nil, inFile(path, err)
 	}

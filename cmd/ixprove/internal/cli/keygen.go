@@ -9,7 +9,6 @@ import (
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems"
-	"github.com/ixprove/ixprove/verifier/hash"
 )
 
 type keygenResult struct {
@@ -46,7 +45,7 @@ func prepareKeygen(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		key, err := prover.Keygen(t.ctx, s.Build(), hash.Blake3{}, p, cpu.Backend{})
+		key, err := prover.Keygen(t.ctx, s.Build(), suiteOf(p), p, cpu.Backend{})
 		if err != nil {
 			return nil, err
 		}

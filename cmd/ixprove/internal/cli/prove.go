@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,6 +18,7 @@ import (
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/security"
 )
 
 // defaultProof is the proof that prove writes and verify reads.
@@ -30,6 +32,7 @@ type proveResult struct {
 	Claims      []claimObject   `json:"claims"`
 	Shards      [][]tableObject `json:"shards"`
 	ProvenBits  int             `json:"proven_bits"`
+	DigestBits  int             `json:"digest_bits"` // work for a collision of digests
 	Backend     string          `json:"backend"`
 	Threads     int             `json:"threads"`
 	ElapsedNs   time.Duration   `json:"elapsed_ns"`
@@ -73,7 +76,7 @@ func firstPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, machines
 }
 
 func (r *proveResult) text(w io.Writer) {
-	fmt.Fprintf(w, "proven with %d bits of security:\n", r.ProvenBits)
+	fmt.Fprintf(w, "proven with %d bits of security%s:\n", r.ProvenBits, digestText(r.DigestBits))
 	claimLines(w, r.key, r.claims)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\n", r.Proof, r.Bytes, r.Key)
 	fmt.Fprintf(w, "shape   %s\n", shapeText(r.Shards))
@@ -135,10 +138,20 @@ func timeText(d time.Duration) string {
 	return d.Round(10 * time.Millisecond).String()
 }
 
+// rootOnDevice refuses a root with --gpu: there are kernels for blake3 alone.
+func (p *proveFlags) rootOnDevice(profile security.Profile) error {
+	if *p.gpu == "" || !isRoot(profile) {
+		return nil
+	}
+	return usageError("--gpu", "the hash suite "+profile.Suite+" of the profile "+profile.Name+" has no kernels for devices", "a profile of the suite "+hash.Blake3{}.Name(), "--profile "+profile.Name,
+		"prove roots on the CPU: leave --gpu out")
+}
+
 type proveFlags struct {
 	out, profile, shards, progress, gpu, trace *string
 	threads                                    *int
 	plan                                       *bool
+	hashTime                                   *time.Duration
 	memory, vram                               size
 }
 
@@ -151,11 +164,17 @@ func prepareProve(f *pflag.FlagSet) action {
 		shards:   f.String("shards", "", "`SPEC`: a number of shards, or the log heights of each shard's tables such as 15,12/14"),
 		gpu:      f.String("gpu", "", "prove on a CUDA `DEVICE`: a number or a UUID of ixprove devices, or several, of which the first with enough memory proves"),
 		trace:    f.String("trace", "", "write the stages' times to `FILE`, in Chrome's trace format"),
+		hashTime: f.Duration("max-hash-time", 10*time.Minute, "longest that hashing the trees of a root may be estimated to take"),
 		progress: progressFlag(f),
 	}
 	f.Var(&p.memory, "memory", "most memory to take on the CPU, such as 8GiB; shards are recomputed where that saves enough")
 	f.Var(&p.vram, "vram", "most device memory to take with --gpu, 90% of the device's if not given; the batch is cut into shards where it has to be")
 	return func(t *tool) (result, error) {
+		if profile, ok := security.ProfileByName(*p.profile); ok {
+			if err := p.rootOnDevice(profile); err != nil {
+				return nil, err
+			}
+		}
 		machines, err := p.machines(t, f)
 		if err != nil {
 			return nil, err
@@ -176,6 +195,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, usageError("--shards", e.What, e.Expected, e.Got, e.Next)
 		}
 	}
+	if *p.hashTime <= 0 {
+		return nil, usageError("--max-hash-time", "the time is out of range", "more than 0s, such as 30m", p.hashTime.String(), "")
+	}
 	if *p.threads < 0 {
 		return nil, usageError("--threads", "the number is negative", "0 or more", fmt.Sprint(*p.threads), "")
 	}
@@ -192,6 +214,12 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, err
 		}
 	}
+	if err := p.rootOnDevice(c.profile); err != nil {
+		return nil, err
+	}
+	if isRoot(c.profile) && *p.shards != "" {
+		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
+	}
 	read := c.readPrivate()
 	if *p.plan {
 		read = c.sizePrivate()
@@ -206,30 +234,37 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		}
 	}
 	request := systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight}
-	w, err := c.system.Witness(request)
+	witness := c.system.Witness
+	if isRoot(c.profile) {
+		witness = c.system.RootWitness
+	}
+	w, err := witness(request)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	key, err := prover.Keygen(t.ctx, c.system.Build(), hash.Blake3{}, c.profile, cpu.Backend{})
+	vk, err := builtIn(c.system.Name, c.profile)
 	if err != nil {
 		return nil, err
 	}
-	shapes, err := prover.Shapes(key.Key, w)
+	shapes, err := prover.Shapes(vk, w)
 	if err != nil {
 		return nil, err
 	}
-	plan := firstPlan(key.Key, shapes, len(w.Claims), machines)
+	plan := firstPlan(vk, shapes, len(w.Claims), machines)
+	if isRoot(c.profile) {
+		plan.Hashing = newHashing(vk, shapes, *p.hashTime)
+	}
 	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
 		request.Shards = systems.Shards{Count: count}
 		cut, err := c.system.Witness(request)
 		if err != nil {
 			break // it cannot be cut further
 		}
-		finer, err := prover.Shapes(key.Key, cut)
+		finer, err := prover.Shapes(vk, cut)
 		if err != nil {
 			break
 		}
-		next := firstPlan(key.Key, finer, len(w.Claims), machines)
+		next := firstPlan(vk, finer, len(w.Claims), machines)
 		if next.Peak >= plan.Peak {
 			break // what remains does not depend on the shards' size
 		}
@@ -239,6 +274,10 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		return plan, nil
 	}
 	if err := plan.admit(); err != nil {
+		return nil, err
+	}
+	key, err := prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+	if err != nil {
 		return nil, err
 	}
 	var backend prover.Backend = cpu.Backend{}
@@ -266,7 +305,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		}
 	}
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
-		ProvenBits: r.Report.ProvenBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
+		ProvenBits: r.Report.ProvenBits, DigestBits: r.Report.DigestBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
 	for _, s := range r.Stages {
 		o := stageObject{Stage: s.Stage, Ns: s.Time}
 		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/security"
 )
 
 type verifyResult struct {
@@ -25,6 +26,7 @@ type verifyResult struct {
 	ProvenBits   int             `json:"proven_bits"`
 	UniqueBits   int             `json:"unique_decoding_bits"`
 	Conjectured  int             `json:"conjectured_bits"`
+	DigestBits   int             `json:"digest_bits"`   // work for a collision of digests
 	ClaimsPinned bool            `json:"claims_pinned"` // whether the caller said which claims to expect
 	Engine       string          `json:"engine,omitempty"`
 	ElapsedNs    time.Duration   `json:"elapsed_ns"`
@@ -34,7 +36,7 @@ type verifyResult struct {
 }
 
 func (r *verifyResult) text(w io.Writer) {
-	fmt.Fprintf(w, "valid, with %d bits of security proven:\n", r.ProvenBits)
+	fmt.Fprintf(w, "valid, with %d bits of security proven%s:\n", r.ProvenBits, digestText(r.DigestBits))
 	claimLines(w, r.key, r.report.Claims)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", r.Proof, r.Bytes, r.Key, timeText(r.ElapsedNs))
 	if r.ProvenBits < verifier.DefaultMinBits {
@@ -42,16 +44,30 @@ func (r *verifyResult) text(w io.Writer) {
 	}
 }
 
+// digestText says what digests are worth where that is less than the argument's target.
+func digestText(bits int) string {
+	if bits >= security.Target {
+		return ""
+	}
+	return fmt.Sprintf(", digests %d bits collision resistant", bits)
+}
+
 func prepareVerify(f *pflag.FlagSet) action {
 	var k keyFlags
 	k.declare(f)
 	claims := f.String("claims", "", "claims `FILE` whose claims the proof must make, and no others")
 	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
+	digests := f.Int("min-digest-bits", verifier.DefaultMinDigestBits, "least bits of work for a collision of digests")
 	insecure := f.Bool("insecure", false, "accept any number of bits, for tests")
 	engine := f.String("engine", engineNative, "`ENGINE` that verifies: "+engineNative+", or "+engineWasm+", the WebAssembly module")
 	return func(t *tool) (result, error) {
-		if *bits < 1 {
-			return nil, usageError("--min-bits", "the number is out of range", "at least 1", fmt.Sprint(*bits), "use --insecure to accept any")
+		for _, least := range []struct {
+			flag string
+			bits int
+		}{{"--min-bits", *bits}, {"--min-digest-bits", *digests}} {
+			if least.bits < 1 {
+				return nil, usageError(least.flag, "the number is out of range", "at least 1", fmt.Sprint(least.bits), "use --insecure to accept any")
+			}
 		}
 		verify, ok := engines[*engine]
 		if !ok {
@@ -62,7 +78,7 @@ func prepareVerify(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		policy := verifier.Policy{MinBits: *bits, Insecure: *insecure}
+		policy := verifier.Policy{MinBits: *bits, MinDigestBits: *digests, Insecure: *insecure}
 		if *claims != "" {
 			if policy.Claims, err = t.expected(*claims, key); err != nil {
 				return nil, err
@@ -80,7 +96,7 @@ func prepareVerify(f *pflag.FlagSet) action {
 
 func newVerifyResult(path string, key *verifier.Key, report *verifier.Report, policy verifier.Policy, elapsed time.Duration) *verifyResult {
 	r := &verifyResult{Schema: "ixprove/verify/1", Valid: true, Proof: path, Bytes: report.Sizes.Total, Key: newKeyObject(key), Claims: claimObjects(key, report.Claims),
-		ProvenBits: report.ProvenBits, UniqueBits: report.UniqueBits, Conjectured: report.Conjectured, ClaimsPinned: policy.Claims != nil, ElapsedNs: elapsed, key: key, report: report}
+		ProvenBits: report.ProvenBits, UniqueBits: report.UniqueBits, Conjectured: report.Conjectured, DigestBits: report.DigestBits, ClaimsPinned: policy.Claims != nil, ElapsedNs: elapsed, key: key, report: report}
 	for _, s := range report.Shards {
 		r.Shards = append(r.Shards, tableObjects(s.Tables))
 	}
@@ -94,7 +110,7 @@ func explain(err error, key *verifier.Key) error {
 		return err
 	}
 	more := *e
-	more.Next = "the proof is under the profile " + key.Profile.Name + "; demand a stronger one, or accept it with --min-bits or --insecure if this is a test"
+	more.Next = "the proof is under the profile " + key.Profile.Name + "; demand a stronger one, or accept it with --min-bits, --min-digest-bits or --insecure if this is a test"
 	return &more
 }
 
