@@ -149,6 +149,6 @@ func BenchmarkConstraints(b *testing.B) {
 		})
 		counters, err := d.Counters()
 		check(b, err)
-		b.Logf("%+v", counters.Code)
+		b.Logf("%+v", counters.Stages[0].Code)
 	}
 }

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 	"time"
@@ -39,10 +40,15 @@ const maxCompiledLog = 28
 
 // CodeCounters counts how circuits were run.
 type CodeCounters struct {
-	Interpreted, Direct int // programs run by the interpreter and by kernels of their own
-	Compiled, Cached    int // kernels compiled, and taken from disk
-	Elapsed             time.Duration
-	Note                string // the last of Compilation's
+	Interpreted, Direct            int           // programs run by the interpreter and by kernels of their own
+	CompiledKernels, CachedKernels int           // compiled, and taken from disk
+	Elapsed                        time.Duration // of both
+	Note                           string        // the last of Compilation's
+}
+
+// Add adds up counters; the later note stays.
+func (c CodeCounters) Add(o CodeCounters) CodeCounters {
+	return CodeCounters{c.Interpreted + o.Interpreted, c.Direct + o.Direct, c.CompiledKernels + o.CompiledKernels, c.CachedKernels + o.CachedKernels, c.Elapsed + o.Elapsed, cmp.Or(o.Note, c.Note)}
 }
 
 // SetCode sets how circuits are run, and takes kernels that were written before from a library, in which it leaves those that it writes.
@@ -119,18 +125,16 @@ func (d *Device) compile(c *air.Circuit, quotient bool, logColumn int, points ui
 			}
 		}
 	}
+	counted := CodeCounters{CompiledKernels: made.Compiled, CachedKernels: made.Cached, Elapsed: made.Elapsed, Note: made.Note}
+	if made.Ready {
+		counted.Direct = 1
+	} else {
+		counted.Interpreted, p = 1, nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := &d.total.Code
-	t.Compiled, t.Cached, t.Elapsed = t.Compiled+made.Compiled, t.Cached+made.Cached, t.Elapsed+made.Elapsed
-	if made.Note != "" {
-		t.Note = made.Note
-	}
-	if !made.Ready {
-		t.Interpreted++
-		return nil, nil
-	}
-	t.Direct++
+	stage := &d.total.Stages[d.stage]
+	stage.Code = stage.Code.Add(counted)
 	return p, nil
 }
 

@@ -146,7 +146,6 @@ type Counters struct {
 	Launches           int64
 	Now, Peak          int64 // bytes allocated
 	Stages             []Stage
-	Code               CodeCounters
 }
 
 // Stage is the share of one stage label, in the order in which stages were first entered.
@@ -155,6 +154,7 @@ type Stage struct {
 	BytesUp, BytesDown int64
 	Launches           int64
 	Busy               time.Duration // between the start and the end of its kernels, by the device's clock
+	Code               CodeCounters
 }
 
 // Device is an open device: a driver with range checks, accounting and timing. It is safe for concurrent use; stage labels are the device's, not a goroutine's.

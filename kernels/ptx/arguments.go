@@ -13,9 +13,8 @@ type Table struct {
 	Shift, Mask uint32
 }
 
-// Arguments is a chunk's block of parameters. It sets p's constants itself.
+// Arguments is a chunk's block of parameters.
 func (k *Chunk) Arguments(p *Parameters, periodic func(column int) Table, delta field.Ext, ch *logup.Challenges) []byte {
-	p.Epsilon, p.One = 1<<32-1, 1
 	out, err := binary.Append(make([]byte, 0, k.ArgBytes), binary.LittleEndian, p)
 	if err != nil {
 		panic("ixprove: " + err.Error()) // of a structure of fixed size there is none

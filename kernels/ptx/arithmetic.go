@@ -101,7 +101,6 @@ type Parameters struct {
 	First, Inverses, Roots              uint64 // the first row's selector, 1/Z on each slab, the tables of roots
 	Back                                uint64 // 1/w: where the transition selector is zero
 	PerRow                              field.Ext
-	Epsilon, One                        uint32 // 2^32 - 1 and 1: multiplications by what the driver's compiler does not know stay multiplications, in a pipe that is less busy than the adders'
 	Count, FirstRow                     uint32
 	LogHeight, Pitch                    uint32
 	OutPitch, DenominatorPitch          uint32
@@ -123,8 +122,6 @@ func (f *function) address(offset uintptr) wide {
 func (f *function) wordAt(offset uintptr) word {
 	return word{f.parameter(offset), f.parameter(offset + 4), true}
 }
-
-func (f *function) epsilon() half { return f.parameter(unsafe.Offsetof(header.Epsilon)) }
 
 func (f *function) load(op string, at wide) word {
 	w := word{f.half(), f.half(), true}
@@ -182,13 +179,19 @@ func (f *function) multiplyAddWithCarry(a, b, lo, hi half) (half, half) {
 	return lo, f.do("madc.hi.cc.u32", a, b, hi)
 }
 
-// Of the ranges, see cu/field.cuh: a sum of two representatives may carry twice unless one of them is at most p.
+// Of the ranges, see cu/field.cuh: a sum of two representatives may carry twice unless one of them is at most p. Corrections are made by additions: a multiply-add of 64 bits takes twice the time of
+// one, in the pipe that products fill (docs/performance.md).
 
 // carry adds to (hi, lo) what the carry of the instruction before is worth, 2^64 = 2^32 - 1.
 func (f *function) carry(lo, hi half) word {
-	c := f.do("addc.u32", half{}, half{})
-	lo, hi = f.multiplyAdd(c, f.epsilon(), lo, hi)
-	return word{lo: lo, hi: hi}
+	return f.worth(lo, hi, f.do("addc.u32", half{}, half{}), half{})
+}
+
+// worth is (hi, lo) + 2^64 c, for c of -1, 0 or 1 with the given sign.
+func (f *function) worth(lo, hi, c, sign half) word {
+	lo = f.do("sub.cc.u32", lo, c)
+	hi = f.do("subc.u32", hi, sign)
+	return word{lo: lo, hi: f.do("add.u32", hi, c)}
 }
 
 // canonical brings a word below p. Where a is p or more, a + 2^32 - 1 carries, and its low 64 bits are a - p.
@@ -320,20 +323,30 @@ func (f *function) reduce(s *sum) word {
 		r[3] = f.do("addc.cc.u32", s.e[3], s.k)
 		r[4] = f.do("addc.u32", s.t, half{})
 	}
-	// 2^96 = -1 and 2^128 = -2^32: r4 is small, so (r4, r3) is below p.
-	lo := f.do("sub.cc.u32", r[0], r[3])
-	hi := f.do("subc.cc.u32", r[1], r[4])
-	w := f.borrow(lo, hi, false)
-	return f.fold(w.lo, w.hi, r[2])
+	// 2^64 = 2^32 - 1, 2^96 = -1 and 2^128 = -2^32. What is left is between -2^64 + 2^63 and 2^65 - 2^33: r4 is small.
+	lo, hi, over := f.timesEpsilon(r[0], r[1], r[2])
+	lo = f.do("sub.cc.u32", lo, r[3])
+	hi = f.do("subc.cc.u32", hi, r[4])
+	over = f.do("subc.u32", over, half{})
+	return f.worth(lo, hi, over, f.do("shr.s32", over, immediate(31)))
 }
 
-// fold is (hi, lo) + 2^64 over: 2^64 = 2^32 - 1, and over times that is at most p.
+// timesEpsilon is (hi, lo) + (2^32 - 1) v, and its carry.
+func (f *function) timesEpsilon(lo, hi, v half) (half, half, half) {
+	hi = f.do("add.cc.u32", hi, v)
+	over := f.do("addc.u32", half{}, half{})
+	lo = f.do("sub.cc.u32", lo, v)
+	hi = f.do("subc.cc.u32", hi, half{})
+	return lo, hi, f.do("subc.u32", over, half{})
+}
+
+// fold is (hi, lo) + 2^64 over.
 func (f *function) fold(lo, hi, over half) word {
 	if over == (half{}) {
 		return word{lo: lo, hi: hi}
 	}
-	lo, hi = f.multiplyAdd(over, f.epsilon(), lo, hi)
-	return f.carry(lo, hi)
+	lo, hi, over = f.timesEpsilon(lo, hi, over)
+	return f.worth(lo, hi, over, half{})
 }
 
 func (f *function) mul(a, b word) word {

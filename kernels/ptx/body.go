@@ -374,13 +374,17 @@ func (w *writer) linear(fm form) word {
 		if t.coefficient < 0 {
 			sign = 1
 		}
-		if c == immediate(1) {
-			c = f.parameter(unsafe.Offsetof(header.One))
-		}
 		for k, h := range [2]half{x.lo, x.hi} {
-			if s := &sums[sign][k]; *s == ([2]half{}) {
+			s := &sums[sign][k]
+			switch first := *s == [2]half{}; {
+			case first && c == immediate(1):
+				s[0] = h
+			case first:
 				s[0], s[1] = f.product(h, c)
-			} else {
+			case c == immediate(1):
+				s[0] = f.do("add.cc.u32", s[0], h)
+				s[1] = f.do("addc.u32", s[1], half{})
+			default:
 				s[0], s[1] = f.multiplyAdd(h, c, s[0], s[1])
 			}
 		}

@@ -253,6 +253,7 @@ var set = func() map[string]meaning {
 	add("and.b32", two, value(func(_ *thread, v []uint64) uint64 { return v[0] & v[1] }))
 	add("shl.b32", two, value(func(_ *thread, v []uint64) uint64 { return uint64(uint32(v[0]) << v[1]) }))
 	add("shr.u32", two, value(func(_ *thread, v []uint64) uint64 { return v[0] >> v[1] }))
+	add("shr.s32", `^rri$`, value(func(_ *thread, v []uint64) uint64 { return uint64(uint32(int32(uint32(v[0])) >> v[1])) }))
 	add("brev.b32", `^rr$`, value(func(_ *thread, v []uint64) uint64 { return uint64(bits.Reverse32(uint32(v[0]))) }))
 	add("mov.u32", `^r[ri]$`, value(func(_ *thread, v []uint64) uint64 { return v[0] }))
 	add("mad.lo.u32", three, value(func(_ *thread, v []uint64) uint64 { return v[0]*v[1] + v[2] }))

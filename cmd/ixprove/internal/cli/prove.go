@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -43,6 +44,7 @@ type proveResult struct {
 
 	key    *verifier.Key
 	claims []formats.Claim
+	code   kernels.CodeCounters
 }
 
 // tableObject is a table as JSON.
@@ -63,6 +65,24 @@ type workObject struct {
 	BytesDown int64         `json:"bytes_down"`
 	Kernels   int64         `json:"kernels"`
 	BusyNs    time.Duration `json:"busy_ns"`
+	Code      *codeObject   `json:"code,omitempty"`
+}
+
+// codeObject is how a stage's constraints or lookups were run.
+type codeObject struct {
+	Interpreted int           `json:"interpreted"`      // programs that the interpreter ran
+	Direct      int           `json:"direct"`           // programs that kernels of their own ran
+	Compiled    int           `json:"compiled_kernels"` // of these, compiled now
+	Cached      int           `json:"cached_kernels"`   // and taken from disk
+	CompileNs   time.Duration `json:"compile_ns"`
+	Note        string        `json:"note,omitempty"`
+}
+
+func newCodeObject(c kernels.CodeCounters) *codeObject {
+	if c.Interpreted+c.Direct == 0 {
+		return nil
+	}
+	return &codeObject{c.Interpreted, c.Direct, c.CompiledKernels, c.CachedKernels, c.Elapsed, c.Note}
 }
 
 // firstPlan is the plan for the first machine that the proof fits, or that for the last of them.
@@ -85,10 +105,16 @@ func (r *proveResult) text(w io.Writer) {
 		var sum workObject
 		for _, s := range r.Stages {
 			if w := s.Device; w != nil {
-				sum = workObject{sum.BytesUp + w.BytesUp, sum.BytesDown + w.BytesDown, sum.Kernels + w.Kernels, sum.BusyNs + w.BusyNs}
+				sum = workObject{sum.BytesUp + w.BytesUp, sum.BytesDown + w.BytesDown, sum.Kernels + w.Kernels, sum.BusyNs + w.BusyNs, nil}
 			}
 		}
 		fmt.Fprintf(w, "device  %s, busy for %s in %d kernels, %s up, %s down\n", r.Device.UUID, timeText(sum.BusyNs), sum.Kernels, bytesText(prover.Bytes(sum.BytesUp)), bytesText(prover.Bytes(sum.BytesDown)))
+		if c := r.code; c.Interpreted+c.Direct > 0 {
+			fmt.Fprintf(w, "code    %d programs compiled for their circuits, %d interpreted; %d kernels compiled and %d read in %s\n", c.Direct, c.Interpreted, c.CompiledKernels, c.CachedKernels, timeText(c.Elapsed))
+		}
+		if r.code.Note != "" {
+			fmt.Fprintf(w, "note    %s\n", r.code.Note)
+		}
 	}
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: verify refuses fewer than %d bits unless told otherwise.\n", verifier.DefaultMinBits)
@@ -310,7 +336,8 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		o := stageObject{Stage: s.Stage, Ns: s.Time}
 		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
 			w := &r.Work[at]
-			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
+			out.code = out.code.Add(w.Code)
+			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy, newCodeObject(w.Code)}
 		}
 		out.Stages = append(out.Stages, o)
 	}
