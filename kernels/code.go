@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"cmp"
+	"math/bits"
 	"runtime"
 	"sync"
 	"time"
@@ -18,19 +19,15 @@ type CodePolicy int
 
 // The policies.
 const (
-	CodeAuto      CodePolicy = iota // compile for tables of compileFrom points or more, and take what is there for any
+	CodeAuto      CodePolicy = iota // compile for compileFrom points or more; for fewer, take what was compiled before by the same driver
 	CodeInterpret                   // never compile
 	CodeCompile                     // compile for all tables, as far as kernels can be written for them and the driver has a compiler
 )
 
-// compileFrom is the number of points, rows of a table or of a quotient's domain, from which a circuit is compiled. Compilation takes compileCost of an operation and interpretation interpreterLoss more of
-// an operation and point than compiled code, on an H200 with 16 cores; operations cancel. A table's next proofs find the code on disk, and compileProofs of them have to pay for it.
-const (
-	compileCost     = 150e-6 // seconds
-	interpreterLoss = 1e-12  // seconds
-	compileProofs   = 100
-	compileFrom     = compileCost / interpreterLoss / compileProofs
-)
+// compileFrom is the number of points, rows of a table or of a quotient's domain, from which a circuit is compiled: where a hundred proofs pay for it. On an H200 with 16 cores compilation takes about
+// 100 µs of an operation, and interpretation 1 ps more of an operation and point than compiled code (docs/performance.md); operations cancel. Images that are on disk take a fiftieth of that, so that from
+// about as many points on they pay in the first proof of a process.
+const compileFrom = 1 << 20
 
 // maxCompiledOperations bounds what is compiled: twenty seconds of it.
 const maxCompiledOperations = 1 << 17
@@ -81,15 +78,36 @@ type program struct {
 // NewLibrary makes an empty library.
 func NewLibrary() *Library { return &Library{programs: map[libraryKey]*program{}} }
 
-// of writes a circuit's kernels, once.
-func (l *Library) of(c *air.Circuit, quotient bool) *program {
+// Prepare begins to write, beside the caller, the kernels that a table of 2^logHeight rows will want.
+func (l *Library) Prepare(p CodePolicy, c *air.Circuit, logHeight int) {
+	for _, quotient := range []bool{false, true} {
+		log := logHeight
+		if quotient {
+			log += bits.Len(uint(c.Slices() - 1))
+		}
+		if p.wants(1<<log) && (quotient || c.HasLookups()) {
+			go l.of(c, quotient, true)
+		}
+	}
+}
+
+// wants says whether a circuit is to be compiled for so many points.
+func (p CodePolicy) wants(points uint64) bool {
+	return p == CodeCompile || p == CodeAuto && points >= compileFrom
+}
+
+// of returns a circuit's kernels, which it writes, once, if that is wanted. Otherwise there may be none: nil.
+func (l *Library) of(c *air.Circuit, quotient, wanted bool) *program {
 	l.mu.Lock()
-	p, ok := l.programs[libraryKey{c, quotient}]
-	if !ok {
+	p := l.programs[libraryKey{c, quotient}]
+	if p == nil && wanted {
 		p = &program{}
 		l.programs[libraryKey{c, quotient}] = p
 	}
 	l.mu.Unlock()
+	if p == nil {
+		return nil
+	}
 	p.once.Do(func() {
 		if ptx.Operations(c, quotient) > maxCompiledOperations {
 			return
@@ -118,9 +136,10 @@ func (d *Device) compile(c *air.Circuit, quotient bool, logColumn int, points ui
 	var p *program
 	var made Compilation
 	if policy != CodeInterpret && logColumn <= maxCompiledLog {
-		if p = library.of(c, quotient); p.Program != nil {
+		wanted := policy.wants(points)
+		if p = library.of(c, quotient, wanted); p != nil && p.Program != nil {
 			var err error
-			if made, err = d.driver.Compile(p.sources, policy == CodeCompile || points >= compileFrom); err != nil {
+			if made, err = d.driver.Compile(p.sources, wanted); err != nil {
 				return nil, err
 			}
 		}

@@ -48,7 +48,7 @@ func TestCodeOnDisk(t *testing.T) {
 	if first.Direct != 2 || first.Interpreted != 0 || first.CompiledKernels == 0 || first.CachedKernels != 0 || first.Note != "" || len(files()) != first.CompiledKernels {
 		t.Fatalf("the first run: %+v, %d files", first, len(files()))
 	}
-	if c := run(kernels.CodeAuto); c.Direct != 2 || c.CompiledKernels != 0 || c.CachedKernels != first.CompiledKernels || c.Note != "" {
+	if c := run(kernels.CodeCompile); c.Direct != 2 || c.CompiledKernels != 0 || c.CachedKernels != first.CompiledKernels || c.Note != "" {
 		t.Fatalf("the second run: %+v", c)
 	}
 	one := files()[0]
@@ -63,7 +63,7 @@ func TestCodeOnDisk(t *testing.T) {
 	check(t, err)
 	d := open(t)
 	name, _, _ := strings.Cut(filepath.Base(one), ".")
-	key := codecache.Key{Kernel: name, Architecture: 10*d.Info().Major + d.Info().Minor, Driver: d.Info().DriverVersion, Level: 1}
+	key := codecache.Key{Kernel: name, Architecture: 10*d.Info().Major + d.Info().Minor, Driver: d.Info().DriverVersion, Level: 2}
 	_, err = cache.Load(key)
 	check(t, err)
 	check(t, cache.Store(key, []byte("no image")))

@@ -323,7 +323,7 @@ func (f *function) reduce(s *sum) word {
 		r[3] = f.do("addc.cc.u32", s.e[3], s.k)
 		r[4] = f.do("addc.u32", s.t, half{})
 	}
-	// 2^64 = 2^32 - 1, 2^96 = -1 and 2^128 = -2^32. What is left is between -2^64 + 2^63 and 2^65 - 2^33: r4 is small.
+	// 2^64 = 2^32 - 1, 2^96 = -1 and 2^128 = -2^32. What is left is between -2^63 - 2^32 and 2^65 - 2^33, for r4 is below 2^31.
 	lo, hi, over := f.timesEpsilon(r[0], r[1], r[2])
 	lo = f.do("sub.cc.u32", lo, r[3])
 	hi = f.do("subc.cc.u32", hi, r[4])

@@ -40,7 +40,7 @@ func (w *writer) chunk(items []item, first, last bool) Chunk {
 	name += "_" + hex.EncodeToString(digest[:16])
 	return Chunk{
 		Kernel: name, Text: ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry " + name + text,
-		Operations: w.operations, Periodic: w.periodic, Constants: w.constants, ArgBytes: w.bytes,
+		Operations: w.operations, Items: len(items), Periodic: w.periodic, Constants: w.constants, ArgBytes: w.bytes,
 	}
 }
 
@@ -232,6 +232,7 @@ const (
 	maxCoefficients = 1 << 29 // bounds the sum of a form's coefficients' sizes, so that sums of multiples of halves stay below 2^61
 	sharedTerms     = 4       // a node that is used twice is computed once unless it has at most so many terms
 	maxTerms        = 64
+	heldLeaves      = 12 // leaves that a lookup leaves to the next of its group
 )
 
 // signed is the representative of least size, if it is small.
@@ -406,6 +407,9 @@ func (w *writer) message(l *formats.Lookup) ext {
 	w.f.includeExt(&s, w.challenge(Base, int(l.Channel)))
 	for k, id := range l.Args {
 		w.f.accumulateScaled(&s, w.challenge(Gamma, k+1), w.evaluate(id))
+	}
+	if len(w.leaves) > heldLeaves {
+		w.forget()
 	}
 	return w.f.reduceExt(&s)
 }

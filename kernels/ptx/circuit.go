@@ -2,7 +2,10 @@ package ptx
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/air"
@@ -47,6 +50,7 @@ type Chunk struct {
 	Kernel     string // its name: a digest of the text
 	Text       string
 	Operations int
+	Items      int   // constraints and groups of lookups
 	Periodic   []int // the columns of which an address, a shift and a mask, 8, 4 and 4 bytes, follow Parameters
 	Constants  []Constant
 	ArgBytes   int
@@ -73,11 +77,11 @@ func Fractions(c *air.Circuit) *Program { return write(c, false) }
 // item is what is not cut: a constraint, or a group of lookups.
 type item struct{ constraint, group int } // -1 where it is the other
 
-// write cuts a circuit's items, in the order of their nodes, into chunks.
+// write cuts a circuit's items, in the order of their nodes, into chunks, and writes these side by side.
 func write(c *air.Circuit, quotient bool) *Program {
-	p := &Program{}
 	w := newWriter(c, quotient)
 	items := order(c, quotient)
+	var cuts []int
 	for first := 0; first < len(items); {
 		w.begin()
 		end := first
@@ -90,9 +94,22 @@ func write(c *air.Circuit, quotient bool) *Program {
 				break
 			}
 		}
-		p.Chunks = append(p.Chunks, w.chunk(items[first:end], first == 0, end == len(items)))
+		cuts = append(cuts, first)
 		first = end
 	}
+	p := &Program{Chunks: make([]Chunk, len(cuts))}
+	cuts = append(cuts, len(items))
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	for range min(len(p.Chunks), runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			w := &writer{c: c, quotient: quotient, need: w.need, seen: make([]int32, len(c.Nodes))}
+			for i := int(next.Add(1)) - 1; i < len(p.Chunks); i = int(next.Add(1)) - 1 {
+				p.Chunks[i] = w.chunk(items[cuts[i]:cuts[i+1]], i == 0, i == len(p.Chunks)-1)
+			}
+		})
+	}
+	wait.Wait()
 	return p
 }
 

@@ -6,3 +6,6 @@ func SetChunkOperations(n int) (restore func()) {
 	chunkOperations = n
 	return func() { chunkOperations = was }
 }
+
+// ChunkOperations is the bound.
+const ChunkOperations = 400

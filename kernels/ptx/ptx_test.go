@@ -388,11 +388,110 @@ func TestRandomCircuits(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
 	for degree := 2; degree <= 9; degree++ {
 		for _, lookups := range []int{0, 1, 2, 3, 5, 13} {
-			for range 3 {
+			for range 2 {
 				restore := ptx.SetChunkOperations(1 + r.IntN(400))
 				compare(t, r, randomCircuit(t, r, degree, lookups))
 				restore()
 			}
 		}
+	}
+}
+
+// TestStructure holds kernels to their limits: a chunk of several items to its operations, every chunk to what a thread's registers and a block of parameters hold; and holds that a circuit's
+// kernels are the same each time, and named by their text.
+func TestStructure(t *testing.T) {
+	builtIn(t, func(t *testing.T, c *air.Circuit) {
+		for _, write := range []func(*air.Circuit) *ptx.Program{ptx.Quotient, ptx.Fractions} {
+			p, again := write(c), write(c)
+			texts := map[string]string{}
+			for i := range p.Chunks {
+				k := &p.Chunks[i]
+				m, err := assemble(k.Text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if k.Operations > ptx.ChunkOperations && k.Items > 1 {
+					t.Errorf("kernel %d has %d operations in %d items", i, k.Operations, k.Items)
+				}
+				if n := m.live(); n > 120 {
+					t.Errorf("%d registers of kernel %d are live at a time", n, i)
+				}
+				if k.ArgBytes > 4096 || k.ArgBytes != m.params {
+					t.Errorf("kernel %d has %d bytes of parameters, its text %d", i, k.ArgBytes, m.params)
+				}
+				if k.Kernel != again.Chunks[i].Kernel || k.Text != again.Chunks[i].Text {
+					t.Errorf("kernel %d is another the second time", i)
+				}
+				if text, ok := texts[k.Kernel]; ok && text != k.Text {
+					t.Errorf("%s is the name of two kernels", k.Kernel)
+				}
+				texts[k.Kernel] = k.Text
+			}
+		}
+	})
+}
+
+// TestLargeItems has a constraint that is too large for a kernel, and messages with more constants than a kernel's block of parameters holds.
+func TestLargeItems(t *testing.T) {
+	for name, build := range map[string]func(s *air.System, b *air.Builder, x air.Expr){
+		"constraint": func(_ *air.System, b *air.Builder, x air.Expr) {
+			e := x
+			for i := range 9000 {
+				e = e.Times(3).Plus(field.Element(i))
+			}
+			b.Assert("long", e)
+		},
+		"message": func(s *air.System, b *air.Builder, x air.Expr) {
+			args := make([]air.Expr, 200)
+			for i := range args {
+				args[i] = x
+			}
+			b.Push(s.Channel("wide", len(args)), b.Const(1), 1, args...)
+		},
+	} {
+		s := air.NewSystem(name)
+		b := s.Circuit(name)
+		build(s, b, b.Column("x"))
+		key, err := s.Compile("blake3", formats.Profile{LogBlowup: 1}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ptx.Quotient(c) != nil {
+			t.Errorf("%s: a kernel was written", name)
+		}
+	}
+}
+
+// TestOperations counts a small circuit's by hand: one constraint of two operations, and two lookups of one group.
+func TestOperations(t *testing.T) {
+	s := air.NewSystem("small")
+	b := s.Circuit("small")
+	x, y := b.Column("x"), b.Column("y")
+	b.Assert("product", x.Mul(y).Sub(y))
+	one := s.Channel("one", 1)
+	b.Push(one, b.Const(1), 1, x)
+	b.Pull(one, b.Const(1), y)
+	key, err := s.Compile("blake3", formats.Profile{LogBlowup: 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key.Circuits[0].Degree = 3
+	c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Groups) != 1 {
+		t.Fatalf("%d groups", len(c.Groups))
+	}
+	messages, fraction := 2*6, 2*15+3+3
+	if got, want := ptx.Operations(c, false), messages+fraction; got != want {
+		t.Errorf("%d operations of fractions, want %d", got, want)
+	}
+	if got, want := ptx.Operations(c, true), 2+6+messages+fraction+3+15+3+15+3; got != want {
+		t.Errorf("%d operations of the quotient, want %d", got, want)
 	}
 }
