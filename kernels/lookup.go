@@ -15,12 +15,12 @@ const (
 	accumulateThreads = 256
 )
 
-// denominatorWords bounds the denominators that are held at a time, 64 MiB; only tests change it.
-var denominatorWords = 1 << 23
+// denominatorWords bounds the denominators that are held at a time, 256 MiB: fewer are too little work for a large device. Only tests change it.
+var denominatorWords = 1 << 25
 
 // Lookups writes to out a table's auxiliary trace, three columns of 2^logHeight values a group of lookups, and returns the sum of its lookups. main and fixed are columns in
 // row order, fixed empty where there are none. Without lookups the sum is zero and nothing is written. A zero denominator is an error of kind Failed. Working memory is
-// denominators of up to 64 MiB, or of one tile of 1,024 rows where that is more, three values for each tile, and the program.
+// denominators of up to 256 MiB, or of one tile of 1,024 rows where that is more, three values for each tile, and the program.
 func (d *Device) Lookups(out Array[field.Element], c *air.Circuit, logHeight int, main, fixed Array[field.Element], ch *logup.Challenges) (field.Ext, error) {
 	const place = "lookups"
 	if err := checkTable(place, c, logHeight, 0, main, fixed, ch); err != nil {
