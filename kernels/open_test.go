@@ -50,29 +50,34 @@ func TestCombine(t *testing.T) {
 }
 
 func TestDeep(t *testing.T) {
-	d := open(t)
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, log := range []int{1, 4, 9} {
+		d := open(t)
 		w, _ := field.RootOfUnity(log)
 		want := make([]field.Ext, 1<<log)
 		word := alloc[field.Ext](t, d, 1<<log)
+		var points []kernels.DeepPoint
 		for round := range 3 {
 			host, columns := matrix(t, d, r, 1+7*round, 1<<log)
 			coefficients, z, claimed := exts(r, len(host)), ext(r), ext(r)
-			check(t, d.Deep(word, log, columns, from(t, d, coefficients), z, claimed, round > 0))
+			points = append(points, kernels.DeepPoint{Columns: columns, Coefficients: from(t, d, coefficients), Z: z, Claimed: claimed})
+			check(t, d.Deep(word, log, points))
 			for i := range want {
 				x := field.Mul(field.Shift, field.Pow(w, field.ReverseBits(uint64(i), log)))
 				inverse, _ := field.InverseExt(field.SubExt(field.FromBase(x), z))
 				want[i] = field.AddExt(want[i], field.MulExt(field.SubExt(combined(host, coefficients, i), claimed), inverse))
 			}
-		}
-		for i, got := range download(t, word) {
-			if got != want[i] {
-				t.Fatalf("2^%d: value %d is %v, want %v", log, i, got, want[i])
+			for i, got := range download(t, word) {
+				if got != want[i] {
+					t.Fatalf("2^%d, %d points: value %d is %v, want %v", log, len(points), i, got, want[i])
+				}
 			}
 		}
 		_, columns := matrix(t, d, r, 1, 1<<log)
-		if d.Deep(word, log, columns, from(t, d, exts(r, 1)), field.FromBase(field.Shift), field.Ext{}, false) == nil {
+		check(t, d.Flagged("test"))
+		points[1] = kernels.DeepPoint{Columns: columns, Coefficients: from(t, d, exts(r, 1)), Z: field.FromBase(field.Shift)}
+		check(t, d.Deep(word, log, points))
+		if d.Flagged("test") == nil {
 			t.Fatal("a point of the domain passed")
 		}
 	}
@@ -114,7 +119,10 @@ func TestBarycentricSums(t *testing.T) {
 			}
 		}
 	}
-	if d.Weights(alloc[field.Ext](t, d, 8), 3, field.FromBase(1), false) == nil {
+	_, list := matrix(t, d, r, 1, 8)
+	weights := alloc[field.Ext](t, d, 8)
+	check(t, d.Weights(weights, 3, field.FromBase(1), false))
+	if _, err := d.Sums(list, weights, 8); err == nil {
 		t.Fatal("a point of the domain passed")
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"time"
 	"unsafe"
 
-	"gorgonia.org/cu"
-
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/kernels/codecache"
 )
@@ -30,40 +28,40 @@ type made struct {
 func (d *driver) Compile(sources []kernels.Source, compile bool) (out kernels.Compilation, err error) {
 	d.compiling.Lock()
 	defer d.compiling.Unlock()
-	start := time.Now()
-	defer func() { out.Elapsed = time.Since(start) }()
 	var missing []*made
-	err = d.do(func() error {
-		for i := range sources {
-			if d.functions[sources[i].Kernel] == nil {
-				missing = append(missing, &made{source: &sources[i]})
-			}
+	d.mu.Lock()
+	for i := range sources {
+		if d.functions[sources[i].Kernel] == nil {
+			missing = append(missing, &made{source: &sources[i]})
 		}
-		return nil
-	})
-	if err != nil || len(missing) == 0 {
-		out.Ready = err == nil
-		return out, err
 	}
-	cache, note := codecache.Default()
-	absent := false
-	for _, m := range missing {
-		if cache != nil {
-			m.image, m.note = cache.Load(d.key(m.source))
-			m.cached = m.note == nil
-		}
-		absent = absent || m.image == nil
-	}
-	if absent && !compile {
+	d.mu.Unlock()
+	if len(missing) == 0 {
+		out.Ready = true
 		return out, nil
 	}
-	if err = d.compileMissing(missing, cache); err != nil {
+	start := time.Now()
+	defer func() { out.Elapsed = time.Since(start) }()
+	cache, note := codecache.Default()
+	var absent atomic.Bool
+	if cache == nil {
+		absent.Store(true)
+	} else if err = each(missing, func(m *made) error {
+		m.image, m.note = cache.Load(d.key(m.source))
+		if m.cached = m.note == nil; !m.cached {
+			absent.Store(true)
+		}
+		return nil
+	}); err != nil {
+		return out, err
+	}
+	if absent.Load() && !compile {
+		return out, nil
+	}
+	if err = each(missing, func(m *made) error { return d.do(func() error { return d.install(m, cache) }) }); err != nil {
 		return out, err
 	}
 	for _, m := range missing {
-		if err = d.install(m, cache); err != nil {
-			return out, err
-		}
 		if m.cached {
 			out.Cached++
 		} else {
@@ -80,27 +78,15 @@ func (d *driver) Compile(sources []kernels.Source, compile bool) (out kernels.Co
 	return out, nil
 }
 
-func (d *driver) key(s *kernels.Source) codecache.Key {
-	return codecache.Key{Kernel: s.Kernel, Architecture: 10*d.info.Major + d.info.Minor, Driver: d.info.DriverVersion, Level: compileLevel}
-}
-
-// compileMissing compiles the kernels without image.
-func (d *driver) compileMissing(missing []*made, cache *codecache.Cache) error {
+// each calls f for kernels side by side and returns the error of the first of those that fail.
+func each(list []*made, f func(*made) error) error {
 	var wait sync.WaitGroup
 	var next atomic.Int64
-	errs := make([]error, len(missing))
-	for range min(len(missing), runtime.GOMAXPROCS(0)) {
+	errs := make([]error, len(list))
+	for range min(len(list), runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {
-			runtime.LockOSThread() // the thread ends with the goroutine, and its current context with it
-			current := cu.SetCurrentContext(d.context)
-			for i := int(next.Add(1)) - 1; i < len(missing); i = int(next.Add(1)) - 1 {
-				switch m := missing[i]; {
-				case m.image != nil:
-				case current != nil:
-					errs[i] = failed("compilation of "+m.source.Kernel, current)
-				default:
-					errs[i] = d.make(m, cache)
-				}
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				errs[i] = f(list[i])
 			}
 		})
 	}
@@ -113,37 +99,36 @@ func (d *driver) compileMissing(missing []*made, cache *codecache.Cache) error {
 	return nil
 }
 
-// make compiles a kernel and keeps it on disk. The current thread has a context.
-func (d *driver) make(m *made, cache *codecache.Cache) (err error) {
-	if m.image, err = compile(m.source); err != nil {
-		return err
-	}
-	m.cached = false
-	if cache != nil {
-		if stored := cache.Store(d.key(m.source), m.image); stored != nil {
-			m.note = stored
-		}
-	}
-	return nil
+func (d *driver) key(s *kernels.Source) codecache.Key {
+	return codecache.Key{Kernel: s.Kernel, Architecture: 10*d.info.Major + d.info.Minor, Driver: d.info.DriverVersion, Level: compileLevel}
 }
 
-// install has the context load a kernel. One from disk that it refuses is compiled again.
+// install has the context load a kernel, which is compiled unless there is an image. An image from disk that the context refuses is made again.
 func (d *driver) install(m *made, cache *codecache.Cache) error {
-	return d.do(func() error {
-		f, err := m.load()
-		if err != nil && m.cached {
-			m.note = err
-			if err = d.make(m, cache); err == nil {
-				f, err = m.load()
-			}
+	f, err := unsafe.Pointer(nil), error(nil)
+	if m.cached {
+		if f, err = m.load(); err != nil {
+			m.cached, m.note = false, err
 		}
-		if err != nil {
+	}
+	if !m.cached {
+		if m.image, err = compile(m.source); err != nil {
 			return err
 		}
-		name := m.source.Kernel
-		d.kernels[name], d.functions[name] = entry{argBytes: m.source.ArgBytes}, &loaded{f, defaultSharedBytes}
-		return nil
-	})
+		if cache != nil {
+			if stored := cache.Store(d.key(m.source), m.image); stored != nil {
+				m.note = stored
+			}
+		}
+		if f, err = m.load(); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := m.source.Kernel
+	d.kernels[name], d.functions[name] = entry{argBytes: m.source.ArgBytes}, &loaded{f, defaultSharedBytes}
+	return nil
 }
 
 func (m *made) load() (unsafe.Pointer, error) {

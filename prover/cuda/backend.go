@@ -9,11 +9,11 @@ import (
 
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
 )
 
-// Backend proves on one device. Proofs take turns: Open waits for the session before. After a session that could not give its memory back, as when the device failed, Open says why.
+// Backend proves on one device. Proofs take turns: Open waits for the session before. The block of device memory stays for the next proof until Close, unless a proof failed on the
+// device. After a session that could not give its memory back, Open says why.
 type Backend struct {
 	// Budget is the most device memory that a proof may take; 0 stands for 90% of the device's.
 	Budget prover.Bytes
@@ -24,9 +24,11 @@ type Backend struct {
 
 	driver kernels.Driver
 	code   *kernels.Library
-	turn   chan struct{} // holds a value while a session is open
-	slots  [2][]byte     // page-locked staging memory for traces, made when it is first needed
-	broken error         // why a session could not give everything back
+	turn   chan struct{}        // holds a value while a session is open
+	block  kernels.Address      // of device memory, for the proofs one after the other: giving it back takes longer than some proofs do
+	size   prover.Bytes         // of the block
+	slots  [stagingSlots][]byte // page-locked staging memory for traces and seeds, made when it is first needed
+	broken error                // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
@@ -70,14 +72,15 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	a, err := (*arena)(nil), b.broken
+	err := b.broken
 	if err == nil {
-		a, err = newArena(b.driver, size, small, b.Separate)
+		err = b.fit(size)
 	}
 	if err != nil {
 		<-b.turn
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
+	a := newArena(b.driver, b.block, size, small)
 	for _, s := range j.Shapes {
 		for i := range s.Tables {
 			b.code.Prepare(b.Code, s.Tables[i].Circuit, s.Tables[i].LogHeight)
@@ -85,14 +88,41 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 	}
 	d := kernels.New(a)
 	d.SetCode(b.Code, b.code)
-	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace}, nil
+	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace, shards: len(j.Shapes)}, nil
+}
+
+// fit has a block of that size ready, none for 0. The one that is there serves if it is large enough and within the budget.
+func (b *Backend) fit(size prover.Bytes) (err error) {
+	if b.Separate || size == 0 {
+		return b.release()
+	}
+	if b.size >= size && (b.Budget == 0 || b.size <= b.Budget) {
+		return nil
+	}
+	if err := b.release(); err != nil {
+		return err
+	}
+	if b.block, err = b.driver.Alloc(int64(size)); err == nil {
+		b.size = size
+	}
+	return err
+}
+
+// release gives the block back.
+func (b *Backend) release() error {
+	if b.size == 0 {
+		return nil
+	}
+	at := b.block
+	b.block, b.size = 0, 0
+	return b.driver.Free(at)
 }
 
 // Close gives the device back. It waits for the session that is open.
 func (b *Backend) Close() error {
 	b.turn <- struct{}{}
 	defer func() { <-b.turn }()
-	var first error
+	first := b.release()
 	for i, s := range b.slots {
 		if s != nil {
 			if err := b.driver.FreeHost(s); err != nil && first == nil {
@@ -107,20 +137,20 @@ func (b *Backend) Close() error {
 	return first
 }
 
-// slotBytes is the size of a half of the staging memory: it holds prover.RowAlign rows of the widest table, and takes more than a millisecond at 55 GB/s, so that neither the copy
-// engine nor the processors wait for the other's start. Only tests change it.
-var slotBytes = 64 << 20
-
-// slot is one half of the staging memory.
-func (b *Backend) slot(i int) ([]field.Element, error) {
-	if b.slots[i] == nil {
-		s, err := b.driver.AllocHost(int64(slotBytes))
-		if err != nil {
+// slot is a slot of the staging memory, of at least so many bytes.
+func (b *Backend) slot(i, bytes int) ([]byte, error) {
+	if len(b.slots[i]) >= bytes {
+		return b.slots[i], nil
+	}
+	if b.slots[i] != nil {
+		if err := b.driver.FreeHost(b.slots[i]); err != nil {
 			return nil, err
 		}
-		b.slots[i] = s
+		b.slots[i] = nil
 	}
-	return elements(b.slots[i]), nil
+	var err error
+	b.slots[i], err = b.driver.AllocHost(int64(bytes))
+	return b.slots[i], err
 }
 
 // Error is a failure of a proof on a device.

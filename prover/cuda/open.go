@@ -80,26 +80,30 @@ func (s *session) Pin(t *verifier.Table, main prover.Matrix, z, fold field.Ext) 
 	return out, value, nil
 }
 
-// extended lists some columns of a committed matrix, nil for all.
-func extended(c prover.Columns, which []int) (kernels.Columns, error) {
+// extended lists some columns of a committed matrix.
+func extended(c *prover.Selection) (kernels.Columns, error) {
 	m := &c.In.(*commitment).matrices[c.Index]
 	all, err := kernels.Columns(nil).Add(m.values, m.columns, 1<<m.logHeight)
-	if which == nil || err != nil {
+	if c.Which == nil || err != nil {
 		return all, err
 	}
 	var some kernels.Columns
-	for _, i := range which {
+	for _, i := range c.Which {
 		some = append(some, all[i])
 	}
 	return some, nil
 }
 
 // Evaluate implements prover.Session.
-func (s *session) Evaluate(c prover.Columns, logHeight int, z field.Ext, which []int) (_ []field.Ext, err error) {
+func (s *session) Evaluate(selections []prover.Selection, logHeight int, z field.Ext) (_ []field.Ext, err error) {
 	defer s.explain(&err, "values of columns of 2^%d rows", logHeight)
-	columns, err := extended(c, which)
-	if err != nil {
-		return nil, err
+	var columns kernels.Columns
+	for i := range selections {
+		more, err := extended(&selections[i])
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, more...)
 	}
 	return s.sums(columns, logHeight, z, true)
 }
@@ -122,50 +126,51 @@ func (s *session) Deep(logHeight int, points []prover.DeepPoint) (_ prover.Codew
 		return nil, err
 	}
 	out := &codeword{s, word}
-	begun := false
+	var at []kernels.DeepPoint
+	var pins *matrix
+	defer func() {
+		for i := range at {
+			give(s, &at[i].Columns)
+			give(s, &at[i].Coefficients)
+		}
+		if pins != nil {
+			pins.Free()
+		}
+		if err != nil {
+			out.Free()
+		}
+	}()
 	for i := range points {
-		if len(points[i].Terms)+len(points[i].Pins) == 0 {
+		p := &points[i]
+		if len(p.Terms)+len(p.Pins) == 0 {
 			continue
 		}
-		if err := s.deepPoint(out, logHeight, &points[i], begun); err != nil {
-			out.Free()
+		var columns kernels.Columns
+		var coefficients []field.Ext
+		for k := range p.Terms {
+			t := &p.Terms[k]
+			more, err := extended(&t.Selection)
+			if err != nil {
+				return nil, err
+			}
+			columns, coefficients = append(columns, more...), append(coefficients, t.Coefficients...)
+		}
+		if len(p.Pins) > 0 {
+			if pins, err = s.extendPins(logHeight, p.Pins); err != nil {
+				return nil, err
+			}
+			if columns, err = columns.Add(pins.values, 3, 1<<pins.logHeight); err != nil {
+				return nil, err
+			}
+			coefficients = append(coefficients, field.Ext{1}, field.Ext{0, 1}, field.Ext{0, 0, 1})
+		}
+		on, factors, err := s.terms(columns, coefficients)
+		if err != nil {
 			return nil, err
 		}
-		begun = true
+		at = append(at, kernels.DeepPoint{Columns: on, Coefficients: factors, Z: p.Z, Claimed: p.Claimed})
 	}
-	return out, nil
-}
-
-// deepPoint adds the quotients at one point to a word, or begins it with them.
-func (s *session) deepPoint(to *codeword, logHeight int, p *prover.DeepPoint, begun bool) error {
-	var columns kernels.Columns
-	var coefficients []field.Ext
-	for i := range p.Terms {
-		t := &p.Terms[i]
-		more, err := extended(t.Columns, t.Which)
-		if err != nil {
-			return err
-		}
-		columns, coefficients = append(columns, more...), append(coefficients, t.Coefficients...)
-	}
-	if len(p.Pins) > 0 {
-		pins, err := s.extendPins(logHeight, p.Pins)
-		if err != nil {
-			return err
-		}
-		defer pins.Free()
-		if columns, err = columns.Add(pins.values, 3, 1<<pins.logHeight); err != nil {
-			return err
-		}
-		coefficients = append(coefficients, field.Ext{1}, field.Ext{0, 1}, field.Ext{0, 0, 1})
-	}
-	on, factors, err := s.terms(columns, coefficients)
-	if err != nil {
-		return err
-	}
-	defer give(s, &on)
-	defer give(s, &factors)
-	return s.device.Deep(to.word, logHeight+s.logBlowup, on, factors, p.Z, p.Claimed, begun)
+	return out, s.device.Deep(out.word, logSize, at)
 }
 
 // extendPins returns the extension of Σ coefficient·pin, as three columns.

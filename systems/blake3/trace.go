@@ -3,6 +3,7 @@ package blake3
 import (
 	"math/bits"
 
+	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/systems/bytes"
 	"github.com/ixprove/ixprove/verifier/blake3"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -170,26 +171,52 @@ func bit(b bool) uint64 {
 }
 
 // table is the trace of the circuit compress: a power of two of compressions, each between the one that it follows and the one that follows it; the first follows the last.
-// The table holds them in reverse.
-type table []compression
+// They are some blocks and others, and the table holds them in reverse.
+type table struct {
+	blocks     *blocks
+	first, end int // of the blocks
+	others     []compression
+}
+
+// size is the number of compressions.
+func (t *table) size() int { return t.end - t.first + len(t.others) }
+
+// at is compression k.
+func (t *table) at(k int) compression {
+	if n := t.end - t.first; k >= n {
+		return t.others[k-n]
+	}
+	return t.blocks.at(t.first + k)
+}
+
+// closing calls f for the last block of each chunk, and for all that is no block.
+func (t *table) closing(f func(compression)) {
+	for i := t.first; i < t.end; {
+		_, i = t.blocks.chunk(i)
+		f(t.blocks.at(i - 1))
+	}
+	for _, c := range t.others {
+		f(c)
+	}
+}
 
 // each calls f with the words of every compression from first to last-1, its predecessor known.
-func (t table) each(first, last int, f func(k int, b *block, c, before *compression)) {
+func (t *table) each(first, last int, f func(k int, b *block, c, before *compression)) {
 	var b block
-	before := &t[(first+len(t)-1)%len(t)]
-	v := b.fillRounds(before)
+	before := t.at((first + t.size() - 1) % t.size())
+	v := b.fillRounds(&before)
 	for k := first; k < last; k++ {
-		c := &t[k]
-		b.fillInitial(c, v, before.bytes)
-		v = b.fillRounds(c)
-		f(k, &b, c, before)
+		c := t.at(k)
+		b.fillInitial(&c, v, before.bytes)
+		v = b.fillRounds(&c)
+		f(k, &b, &c, &before)
 		before = c
 	}
 }
 
 // WriteRows implements prover.TraceWriter.
-func (t table) WriteRows(columns [][]field.Element, first int) error {
-	n, last := len(t), first+len(columns[0])
+func (t *table) WriteRows(columns [][]field.Element, first int) error {
+	n, last := t.size(), first+len(columns[0])
 	var values rows
 	t.each(n-last/rowsPerCompression, n-first/rowsPerCompression, func(k int, b *block, c, before *compression) {
 		values.store(b, c, before)
@@ -199,4 +226,36 @@ func (t table) WriteRows(columns [][]field.Element, first int) error {
 		}
 	})
 	return nil
+}
+
+// seedWords is what a kernel reads of a compression: seed's words.
+const seedWords = 18
+
+// seed writes what the rows of a compression and of its neighbours follow from. kernels/cu/rows_blake3.cu reads it.
+func (c *compression) seed(words *[seedWords]uint64) {
+	for i := range 4 {
+		words[i] = uint64(c.cv[2*i]) | uint64(c.cv[2*i+1])<<32
+	}
+	for i := range 8 {
+		words[4+i] = uint64(c.block[2*i]) | uint64(c.block[2*i+1])<<32
+	}
+	words[12], words[13], words[14] = c.bytes, c.split[0], c.split[1]
+	words[15] = uint64(c.chunk) | uint64(c.length)<<32
+	words[16] = uint64(c.flags) | bit(c.tail)<<32
+	words[17] = uint64(c.uses[0]) | uint64(c.uses[1])<<32
+}
+
+// kernel is a run of a kernel over the compressions, with a thread for each row.
+func (t *table) kernel(name string) prover.RowKernel {
+	return prover.RowKernel{Name: name, Items: t.size(), Words: seedWords, Threads: rowsPerCompression, Seeds: func(words []uint64, first int) {
+		for i := range len(words) / seedWords {
+			c := t.at(first + i)
+			c.seed((*[seedWords]uint64)(words[seedWords*i:]))
+		}
+	}}
+}
+
+// RowKernels implements prover.DeviceTrace.
+func (t *table) RowKernels() []prover.RowKernel {
+	return []prover.RowKernel{t.kernel("rows_blake3_compress")}
 }

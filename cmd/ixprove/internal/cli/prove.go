@@ -38,6 +38,7 @@ type proveResult struct {
 	Threads     int             `json:"threads"`
 	ElapsedNs   time.Duration   `json:"elapsed_ns"`
 	Stages      []stageObject   `json:"stages"`
+	Rows        []rowObject     `json:"rows,omitempty"` // how they came to the device
 	BufferBytes int64           `json:"peak_buffer_bytes"`
 	Planned     prover.Bytes    `json:"planned_peak_bytes"`
 	Device      *deviceObject   `json:"device,omitempty"`
@@ -85,14 +86,71 @@ func newCodeObject(c kernels.CodeCounters) *codeObject {
 	return &codeObject{c.Interpreted, c.Direct, c.CompiledKernels, c.CachedKernels, c.Elapsed, c.Note}
 }
 
+// stageObjects are a proof's stages with what its device did in them.
+func stageObjects(r *prover.Result) (out []stageObject) {
+	for _, s := range r.Stages {
+		o := stageObject{Stage: s.Stage, Ns: s.Time}
+		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
+			w := &r.Work[at]
+			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy, newCodeObject(w.Code)}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// rowObject says who wrote the rows of a circuit's tables.
+type rowObject struct {
+	Circuit string `json:"circuit"`
+	By      string `json:"by"` // "device", from seeds, or "host"
+	Tables  int    `json:"tables"`
+	BytesUp int64  `json:"bytes_up"`
+}
+
+func rowObjects(rows []prover.RowWork) (out []rowObject) {
+	for _, r := range rows {
+		by := "host"
+		if r.OnDevice {
+			by = "device"
+		}
+		out = append(out, rowObject{r.Circuit, by, r.Tables, r.BytesUp})
+	}
+	return out
+}
+
 // firstPlan is the plan for the first machine that the proof fits, or that for the last of them.
-func firstPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, machines []machine) (plan *planResult) {
+func firstPlan(key *verifier.Key, shapes []*verifier.Shape, w *prover.Witness, machines []machine) (plan *planResult) {
 	for _, on := range machines {
-		if plan = newPlan(key, shapes, claims, on); plan.Fits {
+		if plan = newPlan(key, shapes, w, on); plan.Fits {
 			break
 		}
 	}
 	return plan
+}
+
+// fitting cuts a batch into more shards until it fits one of the machines, or until more shards do not help.
+func fitting(key *verifier.Key, w *prover.Witness, machines []machine, cut func(shards int) (*prover.Witness, error)) (*prover.Witness, *planResult, error) {
+	shapes, err := prover.Shapes(key, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := firstPlan(key, shapes, w, machines)
+	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
+		finer, err := cut(count)
+		if err != nil {
+			break // it cannot be cut further
+		}
+		shapes, err := prover.Shapes(key, finer)
+		if err != nil {
+			break
+		}
+		next := firstPlan(key, shapes, finer, machines)
+		if next.Peak >= plan.Peak {
+			break // what remains does not depend on the shards' size
+		}
+		w, plan = finer, next
+	}
+	return w, plan, nil
 }
 
 func (r *proveResult) text(w io.Writer) {
@@ -115,6 +173,9 @@ func (r *proveResult) text(w io.Writer) {
 		if r.code.Note != "" {
 			fmt.Fprintf(w, "note    %s\n", r.code.Note)
 		}
+	}
+	for _, o := range r.Rows {
+		fmt.Fprintf(w, "rows    of %s by the %s, %s up\n", o.Circuit, o.By, bytesText(prover.Bytes(o.BytesUp)))
 	}
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: verify refuses fewer than %d bits unless told otherwise.\n", verifier.DefaultMinBits)
@@ -162,6 +223,57 @@ func timeText(d time.Duration) string {
 		return d.Round(100 * time.Microsecond).String()
 	}
 	return d.Round(10 * time.Millisecond).String()
+}
+
+// opening opens a device while the host does something else: a context takes a tenth of a second.
+type opening struct {
+	cards cards
+	done  chan struct{} // closed when card or err is there; nil if nothing is being opened
+	card  *cuda.Backend
+	err   error
+}
+
+// opener begins to open the device of the machines, if there is but one and it is wanted.
+func opener(c cards, machines []machine, wanted bool) *opening {
+	o := &opening{cards: c}
+	if wanted && len(machines) == 1 && machines[0].gpu {
+		o.begin(machines[0].device.Index)
+	}
+	return o
+}
+
+func (o *opening) begin(index int) {
+	o.done = make(chan struct{})
+	go func() {
+		defer close(o.done)
+		var d kernels.Driver
+		if d, o.err = o.cards.open(index); o.err == nil {
+			o.card = cuda.New(d)
+		}
+	}()
+}
+
+// backend waits for a machine's device.
+func (o *opening) backend(on machine) (prover.Backend, error) {
+	if o.done == nil {
+		o.begin(on.device.Index)
+	}
+	<-o.done
+	if o.err != nil {
+		return nil, o.err
+	}
+	o.card.Budget = on.budget
+	return o.card, nil
+}
+
+// close gives the device back.
+func (o *opening) close() {
+	if o.done == nil {
+		return
+	}
+	if <-o.done; o.card != nil {
+		o.card.Close()
+	}
 }
 
 // rootOnDevice refuses a root with --gpu: there are kernels for blake3 alone.
@@ -246,6 +358,8 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if isRoot(c.profile) && *p.shards != "" {
 		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
 	}
+	open := opener(t.cards, machines, !*p.plan)
+	defer open.close()
 	read := c.readPrivate()
 	if *p.plan {
 		read = c.sizePrivate()
@@ -272,29 +386,19 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	shapes, err := prover.Shapes(vk, w)
+	w, plan, err := fitting(vk, w, machines, func(shards int) (*prover.Witness, error) {
+		request.Shards = systems.Shards{Count: shards}
+		return c.system.Witness(request)
+	})
 	if err != nil {
 		return nil, err
 	}
-	plan := firstPlan(vk, shapes, len(w.Claims), machines)
 	if isRoot(c.profile) {
+		shapes, err := prover.Shapes(vk, w)
+		if err != nil {
+			return nil, err
+		}
 		plan.Hashing = newHashing(vk, shapes, *p.hashTime)
-	}
-	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
-		request.Shards = systems.Shards{Count: count}
-		cut, err := c.system.Witness(request)
-		if err != nil {
-			break // it cannot be cut further
-		}
-		finer, err := prover.Shapes(vk, cut)
-		if err != nil {
-			break
-		}
-		next := firstPlan(vk, finer, len(w.Claims), machines)
-		if next.Peak >= plan.Peak {
-			break // what remains does not depend on the shards' size
-		}
-		w, shapes, plan = cut, finer, next
 	}
 	if *p.plan {
 		return plan, nil
@@ -308,14 +412,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	}
 	var backend prover.Backend = cpu.Backend{}
 	if on := plan.machine; on.gpu {
-		d, err := t.cards.open(on.device.Index)
-		if err != nil {
+		if backend, err = open.backend(on); err != nil {
 			return nil, err
 		}
-		card := cuda.New(d)
-		defer card.Close()
-		card.Budget = on.budget
-		backend = card
 	}
 	r, err := prover.Prove(t.ctx, key, w, prover.Options{Backend: backend, Progress: show, Regenerate: plan.Regenerate})
 	end()
@@ -330,16 +429,11 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, err
 		}
 	}
-	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
+	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: plan.Shards, Rows: rowObjects(r.Rows),
 		ProvenBits: r.Report.ProvenBits, DigestBits: r.Report.DigestBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
-	for _, s := range r.Stages {
-		o := stageObject{Stage: s.Stage, Ns: s.Time}
-		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
-			w := &r.Work[at]
-			out.code = out.code.Add(w.Code)
-			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy, newCodeObject(w.Code)}
-		}
-		out.Stages = append(out.Stages, o)
+	out.Stages = stageObjects(r)
+	for i := range r.Work {
+		out.code = out.code.Add(r.Work[i].Code)
 	}
 	if d := plan.machine.device; d != nil {
 		o := newDeviceObject(*d)
