@@ -78,19 +78,6 @@ type program struct {
 // NewLibrary makes an empty library.
 func NewLibrary() *Library { return &Library{programs: map[libraryKey]*program{}} }
 
-// Prepare begins to write, beside the caller, the kernels that a table of 2^logHeight rows will want.
-func (l *Library) Prepare(p CodePolicy, c *air.Circuit, logHeight int) {
-	for _, quotient := range []bool{false, true} {
-		log := logHeight
-		if quotient {
-			log += bits.Len(uint(c.Slices() - 1))
-		}
-		if p.wants(1<<log) && (quotient || c.HasLookups()) {
-			go l.of(c, quotient, true)
-		}
-	}
-}
-
 // wants says whether a circuit is to be compiled for so many points.
 func (p CodePolicy) wants(points uint64) bool {
 	return p == CodeCompile || p == CodeAuto && points >= compileFrom
@@ -128,8 +115,55 @@ func (l *Library) of(c *air.Circuit, quotient, wanted bool) *program {
 	return p
 }
 
+// preparation is the making of a circuit's kernels beside other work.
+type preparation struct {
+	done chan struct{}
+	made Compilation
+	err  error
+}
+
+// Prepare begins to make, beside what follows, the kernels that a table of 2^logHeight rows will want.
+func (d *Device) Prepare(c *air.Circuit, logHeight int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, quotient := range []bool{false, true} {
+		log, key := logHeight, libraryKey{c, quotient}
+		if quotient {
+			log += bits.Len(uint(c.Slices() - 1))
+		}
+		if !d.code.wants(1<<log) || !quotient && !c.HasLookups() || d.preparing[key] != nil {
+			continue
+		}
+		p, library := &preparation{done: make(chan struct{})}, d.written
+		d.preparing[key] = p
+		go func() {
+			defer close(p.done)
+			if w := library.of(c, quotient, true); w.Program != nil {
+				p.made, p.err = d.driver.Compile(w.sources, true)
+			}
+		}()
+	}
+}
+
+// prepared waits for a preparation, of which it tells once.
+func (d *Device) prepared(key libraryKey) (Compilation, error) {
+	d.mu.Lock()
+	p := d.preparing[key]
+	delete(d.preparing, key)
+	d.mu.Unlock()
+	if p == nil {
+		return Compilation{}, nil
+	}
+	<-p.done
+	return p.made, p.err
+}
+
 // compile returns a circuit's kernels, ready to be launched, or nil where it is to be interpreted.
 func (d *Device) compile(c *air.Circuit, quotient bool, logColumn int, points uint64) (*program, error) {
+	before, err := d.prepared(libraryKey{c, quotient})
+	if err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
 	policy, library := d.code, d.written
 	d.mu.Unlock()
@@ -138,13 +172,14 @@ func (d *Device) compile(c *air.Circuit, quotient bool, logColumn int, points ui
 	if policy != CodeInterpret && logColumn <= maxCompiledLog {
 		wanted := policy.wants(points)
 		if p = library.of(c, quotient, wanted); p != nil && p.Program != nil {
-			var err error
 			if made, err = d.driver.Compile(p.sources, wanted); err != nil {
 				return nil, err
 			}
 		}
 	}
-	counted := CodeCounters{CompiledKernels: made.Compiled, CachedKernels: made.Cached, Elapsed: made.Elapsed, Note: made.Note}
+	counted := CodeCounters{
+		CompiledKernels: before.Compiled + made.Compiled, CachedKernels: before.Cached + made.Cached, Elapsed: before.Elapsed + made.Elapsed, Note: cmp.Or(made.Note, before.Note),
+	}
 	if made.Ready {
 		counted.Direct = 1
 	} else {

@@ -171,6 +171,8 @@ type Device struct {
 	tables  tables
 	code    CodePolicy
 	written *Library
+
+	preparing map[libraryKey]*preparation
 }
 
 // timing is a launch whose time is not yet known.
@@ -181,7 +183,7 @@ type timing struct {
 
 // New wraps a driver. The device owns it.
 func New(d Driver) *Device {
-	return &Device{driver: d, live: map[Address]int64{}, written: NewLibrary(), total: Counters{Stages: []Stage{{Label: "start"}}}}
+	return &Device{driver: d, live: map[Address]int64{}, written: NewLibrary(), preparing: map[libraryKey]*preparation{}, total: Counters{Stages: []Stage{{Label: "start"}}}}
 }
 
 // Info says what the device is.
@@ -300,6 +302,9 @@ func (d *Device) FreeHost(b []byte) error { return d.driver.FreeHost(b) }
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, p := range d.preparing {
+		<-p.done
+	}
 	first := d.driver.Synchronize(0)
 	keep := func(err error) {
 		if first == nil {

@@ -81,13 +81,13 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
 	a := newArena(b.driver, b.block, size, small)
-	for _, s := range j.Shapes {
-		for i := range s.Tables {
-			b.code.Prepare(b.Code, s.Tables[i].Circuit, s.Tables[i].LogHeight)
-		}
-	}
 	d := kernels.New(a)
 	d.SetCode(b.Code, b.code)
+	for _, s := range j.Shapes {
+		for i := range s.Tables {
+			d.Prepare(s.Tables[i].Circuit, s.Tables[i].LogHeight)
+		}
+	}
 	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace, shards: len(j.Shapes)}, nil
 }
 
