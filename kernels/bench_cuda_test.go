@@ -104,9 +104,7 @@ func BenchmarkOpen(b *testing.B) {
 		measure(b, d, "2^20x128", func() error { _, err := d.Sums(at, weights, 1<<log); return err })
 	})
 	b.Run("deep", func(b *testing.B) {
-		measure(b, d, "2^22x128", func() error {
-			return d.Deep(word, log+logBlowup, []kernels.DeepPoint{{Columns: at, Coefficients: coefficients, Z: z, Claimed: z}})
-		})
+		measure(b, d, "2^22x128", func() error { return d.Deep(word, log+logBlowup, at, coefficients, z, z, false) })
 	})
 	b.Run("fold", func(b *testing.B) {
 		out := alloc[field.Ext](b, d, 1<<(log+logBlowup-3))

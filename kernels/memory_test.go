@@ -65,9 +65,7 @@ func TestWorkingMemory(t *testing.T) {
 	z := ext(r)
 	takes("weights", nil, func() error { return d.Weights(weights, log, z, true) })
 	takes("sums", kernels.SumsMemory(columns, 1<<log), func() error { _, err := d.Sums(list, weights, 1<<log); return err })
-	takes("DEEP", nil, func() error {
-		return d.Deep(weights, log, []kernels.DeepPoint{{Columns: list, Coefficients: coefficients, Z: z, Claimed: z}})
-	})
+	takes("DEEP", nil, func() error { return d.Deep(weights, log, list, coefficients, z, z, false) })
 	takes("gather", kernels.GatherMemory(columns, 3), func() error { _, err := d.Gather(list, []uint64{1, 2, 9}, 1); return err })
 	takes("final", kernels.FinalMemory(6), func() error { _, err := d.Final(weights, 6); return err })
 	takes("grinding", kernels.GrindMemory(), func() error { _, err := d.Grind(&formats.Digest{}, 3); return err })

@@ -56,22 +56,14 @@ func flagged(place string, word uint64) error {
 	return nil
 }
 
-// DeepPoint is what is opened at a point z: Σ coefficient·f(x) over some columns, less what is claimed of it at z. Columns is a device copy of a Columns.
-type DeepPoint struct {
-	Columns      Array[uint64]
-	Coefficients Array[field.Ext]
-	Z, Claimed   field.Ext
-}
-
-// maxDeepPoints is how many points a call of Deep takes.
-const maxDeepPoints = 3
-
-// Deep writes to word the sum of (Σ coefficient·f(x) - claimed)/(x - z) over one to three points z, for the points x of an extension of 2^logSize, in bit-reversed order. Flagged tells
-// whether a z was in the domain.
-func (d *Device) Deep(word Array[field.Ext], logSize int, points []DeepPoint) error {
+// Deep adds (Σ coefficient·f(x) - claimed)/(x - z) to a word on the points of an extension of 2^logSize, in bit-reversed order, or begins the word with it. Flagged tells whether z was in the domain.
+func (d *Device) Deep(word Array[field.Ext], logSize int, columns Array[uint64], coefficients Array[field.Ext], z, claimed field.Ext, accumulate bool) error {
 	const place = "DEEP quotient"
-	if logSize < 1 || logSize > field.TwoAdicity || len(points) < 1 || len(points) > maxDeepPoints {
-		return outOfRange(place, "log size %d, %d points", logSize, len(points))
+	if err := d.checkTerms(place, columns, coefficients); err != nil {
+		return err
+	}
+	if logSize < 1 || logSize > field.TwoAdicity {
+		return outOfRange(place, "log size %d", logSize)
 	}
 	if err := need(place, "the word", word, 1<<logSize); err != nil {
 		return err
@@ -80,26 +72,18 @@ func (d *Device) Deep(word Array[field.Ext], logSize int, points []DeepPoint) er
 	if err != nil {
 		return err
 	}
-	type point struct {
-		columns, coefficients Address
-		count                 uint64
-		z, claimed            field.Ext
-	}
-	var list [maxDeepPoints]point
-	for i, p := range points {
-		if err := d.checkTerms(place, p.Columns, p.Coefficients); err != nil {
-			return err
-		}
-		list[i] = point{p.Columns.at, p.Coefficients.at, uint64(p.Columns.n), p.Z, p.Claimed}
+	add := uint64(0)
+	if accumulate {
+		add = 1
 	}
 	grid, block := linear(1<<logSize, 128)
 	return Start(d, "open_deep", grid, block, 0, &struct {
-		points  [maxDeepPoints]point
-		word    Address
-		tables  tableParams
-		logSize uint64
-		failed  Address
-	}{list, word.at, tables, uint64(logSize), d.flag().at})
+		columns, coefficients, word Address
+		tables                      tableParams
+		count, logSize, accumulate  uint64
+		z, claimed                  field.Ext
+		failed                      Address
+	}{columns.at, coefficients.at, word.at, tables, uint64(columns.n), uint64(logSize), add, z, claimed, d.flag().at})
 }
 
 // Weights writes to out the weights w with f(z) = Σ w_j f_j for polynomials of degree below 2^logSize, given by their values on the trace domain in row order, or, shifted,

@@ -56,27 +56,24 @@ func TestDeep(t *testing.T) {
 		w, _ := field.RootOfUnity(log)
 		want := make([]field.Ext, 1<<log)
 		word := alloc[field.Ext](t, d, 1<<log)
-		var points []kernels.DeepPoint
 		for round := range 3 {
 			host, columns := matrix(t, d, r, 1+7*round, 1<<log)
 			coefficients, z, claimed := exts(r, len(host)), ext(r), ext(r)
-			points = append(points, kernels.DeepPoint{Columns: columns, Coefficients: from(t, d, coefficients), Z: z, Claimed: claimed})
-			check(t, d.Deep(word, log, points))
+			check(t, d.Deep(word, log, columns, from(t, d, coefficients), z, claimed, round > 0))
 			for i := range want {
 				x := field.Mul(field.Shift, field.Pow(w, field.ReverseBits(uint64(i), log)))
 				inverse, _ := field.InverseExt(field.SubExt(field.FromBase(x), z))
 				want[i] = field.AddExt(want[i], field.MulExt(field.SubExt(combined(host, coefficients, i), claimed), inverse))
 			}
-			for i, got := range download(t, word) {
-				if got != want[i] {
-					t.Fatalf("2^%d, %d points: value %d is %v, want %v", log, len(points), i, got, want[i])
-				}
+		}
+		for i, got := range download(t, word) {
+			if got != want[i] {
+				t.Fatalf("2^%d: value %d is %v, want %v", log, i, got, want[i])
 			}
 		}
 		_, columns := matrix(t, d, r, 1, 1<<log)
 		check(t, d.Flagged("test"))
-		points[1] = kernels.DeepPoint{Columns: columns, Coefficients: from(t, d, exts(r, 1)), Z: field.FromBase(field.Shift)}
-		check(t, d.Deep(word, log, points))
+		check(t, d.Deep(word, log, columns, from(t, d, exts(r, 1)), field.FromBase(field.Shift), field.Ext{}, false))
 		if d.Flagged("test") == nil {
 			t.Fatal("a point of the domain passed")
 		}

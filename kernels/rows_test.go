@@ -37,7 +37,11 @@ func writeRows(t testing.TB, d *kernels.Device, table prover.Table, columns kern
 			k.Seeds(seeds[first*k.Words:last*k.Words], first)
 		}
 		at := from(t, d, seeds)
-		check(t, d.Rows(k.Name, columns, 1<<table.LogHeight, at, k.Items, k.Threads))
+		for _, part := range [][2]int{{(k.Items + 1) / 2, k.Items}, {0, (k.Items + 1) / 2}} { // in any order
+			if part[0] < part[1] {
+				check(t, d.Rows(k.Name, columns, 1<<table.LogHeight, at, k.Items, part[0], part[1], k.Threads))
+			}
+		}
 		check(t, at.Free())
 	}
 }
@@ -96,13 +100,15 @@ func TestRows(t *testing.T) {
 func TestRowsOutOfRange(t *testing.T) {
 	d := open(t)
 	columns, seeds := from(t, d, make([]field.Element, 64)), from(t, d, make([]uint64, 12))
-	for _, c := range []struct{ height, items, threads int }{{0, 12, 1}, {63, 12, 1}, {64, 0, 1}, {64, 5, 1}, {64, 12, 0}} {
+	for _, c := range []struct{ height, items, first, end, threads int }{
+		{0, 12, 0, 12, 1}, {63, 12, 0, 12, 1}, {64, 0, 0, 0, 1}, {64, 5, 0, 5, 1}, {64, 12, 0, 12, 0}, {64, 12, 12, 12, 1}, {64, 12, -1, 3, 1}, {64, 12, 0, 13, 1},
+	} {
 		var e *kernels.Error
-		if err := d.Rows("rows_words", columns, c.height, seeds, c.items, c.threads); !errors.As(err, &e) || e.Kind != kernels.BadRange {
+		if err := d.Rows("rows_words", columns, c.height, seeds, c.items, c.first, c.end, c.threads); !errors.As(err, &e) || e.Kind != kernels.BadRange {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	if err := d.Rows("no_such_kernel", columns, 64, seeds, 12, 1); err == nil {
+	if err := d.Rows("no_such_kernel", columns, 64, seeds, 12, 0, 12, 1); err == nil {
 		t.Error("a kernel that is not there ran")
 	}
 }

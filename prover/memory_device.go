@@ -353,7 +353,7 @@ func layerTree(j Job, s *fri.Schedule, i int) *merkle.Tree {
 	return merkle.NewTree(j.Suite, []merkle.Matrix{{LogRows: s.LogSize(i) - s.Steps[i], Width: 3 << s.Steps[i]}})
 }
 
-// deep is the quotients of the tables of one height, at all points together.
+// deep is the quotients of the tables of one height, one point after the other.
 func (m *deviceModel) deep(s *verifier.Shape, logHeight int) {
 	here, next, tables := 0, 0, 0
 	for i := range s.Tables {
@@ -365,14 +365,14 @@ func (m *deviceModel) deep(s *verifier.Shape, logHeight int) {
 		h, n := openings(t)
 		here, next = here+h, next+n
 	}
-	lists := terms(here)
+	m.call(terms(here))
 	if next > 0 {
-		lists = append(lists, terms(next)...)
+		m.call(terms(next))
 	}
 	pins := m.take(High, "combined pins", extBytes<<logHeight)
-	m.call(append(lists, terms(3*tables)...))
+	m.call(terms(3 * tables))
 	extended := m.take(High, "extended pins", extBytes<<(logHeight+m.blowup))
 	m.give(pins)
-	m.call(append(lists, terms(3)...))
+	m.call(terms(3))
 	m.give(extended)
 }

@@ -122,6 +122,9 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (_ *proo
 			s.forget()
 		}
 	}
+	if err := p.checkFixed(); err != nil {
+		return nil, nil, err
+	}
 	for i, s := range p.shards {
 		if roots[i], err = commitments[i].Root(); err != nil {
 			return nil, nil, err
@@ -233,6 +236,24 @@ type fixedTable struct {
 	commit Commitment
 }
 
+// checkFixed compares the roots of fixed columns with the key's.
+func (p *proof) checkFixed() error {
+	for i := range p.tables {
+		if p.tables[i].commit == nil {
+			continue
+		}
+		c := p.key.Circuits[i]
+		root, err := p.tables[i].commit.Root()
+		if err != nil {
+			return err
+		}
+		if root != c.Fixed[0].Root {
+			return &formats.Error{Class: formats.Internal, Place: "circuit " + strconv.Quote(c.Name), What: "the fixed columns are not those that the key commits to"}
+		}
+	}
+	return nil
+}
+
 // fixed commits to the fixed columns of the circuits that have tables.
 func (p *proof) fixed(shapes []*verifier.Shape) error {
 	p.tables = make([]fixedTable, len(p.key.Circuits))
@@ -250,13 +271,6 @@ func (p *proof) fixed(shapes []*verifier.Shape) error {
 			}
 			if f.commit, err = p.session.Commit(s.Tree(verifier.Fixed, k).Tree, []Matrix{f.trace}); err != nil {
 				return err
-			}
-			root, err := f.commit.Root()
-			if err != nil {
-				return err
-			}
-			if root != t.Fixed[0].Root {
-				return &formats.Error{Class: formats.Internal, Place: "circuit " + strconv.Quote(t.Name), What: "the fixed columns are not those that the key commits to"}
 			}
 		}
 	}

@@ -25,7 +25,8 @@ type DeviceTrace interface {
 	RowKernels() []RowKernel
 }
 
-// RowKernel is one run of a kernel that writes rows, or adds to them, from seeds. Kernels are named as in kernels/cu and take kernels.RowParams.
+// RowKernel is a kernel that writes rows, or adds to them, from seeds. Kernels are named as in kernels/cu and take kernels.RowParams. What is done for an item follows from its seeds and
+// those of the item before, where the last comes before the first, so that a device begins before all seeds have arrived.
 type RowKernel struct {
 	Name    string
 	Items   int // what there are seeds of, such as compressions, or steps of a program

@@ -22,40 +22,27 @@ KERNEL(open_combine, CombineParams, 128, 4) {
 	p.out[row] = v.c0, p.out[p.rows + row] = v.c1, p.out[2 * p.rows + row] = v.c2;
 }
 
-struct DeepPoint {
+struct DeepParams {
 	const u64 *columns;
 	const Ext *coefficients;
-	u64 count; // of columns; 0 for no point
-	Ext z, claimed;
-};
-
-#define DEEP_POINTS 3
-
-struct DeepParams {
-	DeepPoint points[DEEP_POINTS];
 	Ext *word;
 	Tables tables;
-	u64 log_size;
-	u64 *failed; // set when a z is a point of the domain
+	u64 count, log_size;
+	u64 accumulate; // whether to add to the word or to begin it
+	Ext z, claimed;
+	u64 *failed; // set when z is a point of the domain
 };
 
-// The sum over the points of (Σ coefficient·f(x) - claimed)/(x - z), at the points x of the extension. One inversion serves all denominators (Montgomery's trick).
+// Adds (Σ coefficient·f(x) - claimed)/(x - z) at the points x of the extension.
 KERNEL(open_deep, DeepParams, 128, 4) {
 	u64 i = thread_index();
 	if (i >> p.log_size) return;
+	Ext v = sub(combination(p.columns, p.coefficients, p.count, i), p.claimed);
 	u64 x = mul(root(p.tables, (u32)(reverse_bits(i, (u32)p.log_size) << (32 - p.log_size))), 7);
-	Ext v[DEEP_POINTS], d[DEEP_POINTS];
-	UNROLL
-	for (int k = 0; k < DEEP_POINTS; k++) {
-		const DeepPoint &at = p.points[k];
-		v[k] = sub(combination(at.columns, at.coefficients, at.count, i), at.claimed);
-		d[k] = at.count ? sub(Ext{x, 0, 0}, at.z) : Ext{1, 0, 0};
-	}
-	Ext two = mul(d[0], d[1]), all = mul(two, d[2]);
-	if (is_zero(all)) *p.failed = 1;
-	Ext r = inverse(all), last = mul(v[2], mul(r, two));
-	r = mul(r, d[2]);
-	p.word[i] = add(add(mul(v[0], mul(r, d[1])), mul(v[1], mul(r, d[0]))), last);
+	Ext d = sub(Ext{x, 0, 0}, p.z);
+	if (is_zero(d)) *p.failed = 1;
+	v = mul(v, inverse(d));
+	p.word[i] = p.accumulate ? add(p.word[i], v) : v;
 }
 
 struct WeightsParams {

@@ -91,19 +91,24 @@ template <class F> INLINE void visit_row(const RowParams &p, u64 k, u32 r, F f) 
 	}
 }
 
-// A thread's row: compression and row in it.
+// A thread's row: its compression, its number there, and where it lies in the table.
 struct Row {
 	u64 k;
 	u32 r;
+	u64 at;
 };
 
-INLINE Row row_of(const RowParams &p, u64 at) { return {p.items - 1 - at / ROWS, ROWS - 1 - (u32)(at % ROWS)}; }
+INLINE Row row_of(const RowParams &p, u64 thread) {
+	u64 k = p.first + p.count - 1 - thread / ROWS;
+	u32 at = (u32)(thread % ROWS);
+	return {k, ROWS - 1 - at, (p.items - 1 - k) * ROWS + at};
+}
 
 KERNEL(rows_blake3_compress, RowParams, 256, 2) {
-	u64 at = thread_index();
-	if (at >= p.height) return;
-	Row row = row_of(p, at);
-	u64 *to = p.columns + at;
+	u64 thread = thread_index();
+	if (thread >= p.count * ROWS) return;
+	Row row = row_of(p, thread);
+	u64 *to = p.columns + row.at;
 	const u64 height = p.height;
 	visit_row(p, row.k, row.r, [=](int g, const Quarter &q, u64 x, u64 y) {
 		u64 *out = to + g * QUARTER_COLUMNS * height;
@@ -138,9 +143,9 @@ KERNEL(rows_blake3_compress, RowParams, 256, 2) {
 
 // Adds the byte lookups of compressions to the columns of the circuit bytes, as bytes.Counts counts them.
 KERNEL(rows_blake3_count, RowParams, 256, 2) {
-	u64 at = thread_index();
-	if (at >= p.items * ROWS) return;
-	Row row = row_of(p, at);
+	u64 thread = thread_index();
+	if (thread >= p.count * ROWS) return;
+	Row row = row_of(p, thread);
 	u64 *xors = p.columns, *nibbles = p.columns + p.height, *split7 = p.columns + 2 * p.height;
 	visit_row(p, row.k, row.r, [=](int, const Quarter &q, u64, u64) {
 		auto count = [](u64 *uses, u32 x, u32 y) {

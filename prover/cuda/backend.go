@@ -23,12 +23,12 @@ type Backend struct {
 	Code kernels.CodePolicy
 
 	driver kernels.Driver
-	code   *kernels.Library
-	turn   chan struct{}        // holds a value while a session is open
-	block  kernels.Address      // of device memory, for the proofs one after the other: giving it back takes longer than some proofs do
-	size   prover.Bytes         // of the block
-	slots  [stagingSlots][]byte // page-locked staging memory for traces and seeds, made when it is first needed
-	broken error                // why a session could not give everything back
+	code   *kernels.Library // what was written for circuits
+	turn   chan struct{}    // holds a value while a session is open
+	block  kernels.Address  // of device memory, for the proofs one after the other: giving it back takes longer than some proofs do
+	size   prover.Bytes     // of the block
+	staged []byte           // page-locked staging memory for traces and seeds, made when it is first needed
+	broken error            // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
@@ -123,13 +123,11 @@ func (b *Backend) Close() error {
 	b.turn <- struct{}{}
 	defer func() { <-b.turn }()
 	first := b.release()
-	for i, s := range b.slots {
-		if s != nil {
-			if err := b.driver.FreeHost(s); err != nil && first == nil {
-				first = err
-			}
-			b.slots[i] = nil
+	if b.staged != nil {
+		if err := b.driver.FreeHost(b.staged); err != nil && first == nil {
+			first = err
 		}
+		b.staged = nil
 	}
 	if err := b.driver.Close(); err != nil && first == nil {
 		first = err
@@ -137,20 +135,12 @@ func (b *Backend) Close() error {
 	return first
 }
 
-// slot is a slot of the staging memory, of at least so many bytes.
-func (b *Backend) slot(i, bytes int) ([]byte, error) {
-	if len(b.slots[i]) >= bytes {
-		return b.slots[i], nil
+// staging returns the staging memory.
+func (b *Backend) staging() (_ []byte, err error) {
+	if b.staged == nil {
+		b.staged, err = b.driver.AllocHost(stagingSlots * int64(slotBytes))
 	}
-	if b.slots[i] != nil {
-		if err := b.driver.FreeHost(b.slots[i]); err != nil {
-			return nil, err
-		}
-		b.slots[i] = nil
-	}
-	var err error
-	b.slots[i], err = b.driver.AllocHost(int64(bytes))
-	return b.slots[i], err
+	return b.staged, err
 }
 
 // Error is a failure of a proof on a device.

@@ -126,51 +126,50 @@ func (s *session) Deep(logHeight int, points []prover.DeepPoint) (_ prover.Codew
 		return nil, err
 	}
 	out := &codeword{s, word}
-	var at []kernels.DeepPoint
-	var pins *matrix
-	defer func() {
-		for i := range at {
-			give(s, &at[i].Columns)
-			give(s, &at[i].Coefficients)
-		}
-		if pins != nil {
-			pins.Free()
-		}
-		if err != nil {
-			out.Free()
-		}
-	}()
+	begun := false
 	for i := range points {
-		p := &points[i]
-		if len(p.Terms)+len(p.Pins) == 0 {
+		if len(points[i].Terms)+len(points[i].Pins) == 0 {
 			continue
 		}
-		var columns kernels.Columns
-		var coefficients []field.Ext
-		for k := range p.Terms {
-			t := &p.Terms[k]
-			more, err := extended(&t.Selection)
-			if err != nil {
-				return nil, err
-			}
-			columns, coefficients = append(columns, more...), append(coefficients, t.Coefficients...)
-		}
-		if len(p.Pins) > 0 {
-			if pins, err = s.extendPins(logHeight, p.Pins); err != nil {
-				return nil, err
-			}
-			if columns, err = columns.Add(pins.values, 3, 1<<pins.logHeight); err != nil {
-				return nil, err
-			}
-			coefficients = append(coefficients, field.Ext{1}, field.Ext{0, 1}, field.Ext{0, 0, 1})
-		}
-		on, factors, err := s.terms(columns, coefficients)
-		if err != nil {
+		if err := s.deepPoint(out, logHeight, &points[i], begun); err != nil {
+			out.Free()
 			return nil, err
 		}
-		at = append(at, kernels.DeepPoint{Columns: on, Coefficients: factors, Z: p.Z, Claimed: p.Claimed})
+		begun = true
 	}
-	return out, s.device.Deep(out.word, logSize, at)
+	return out, nil
+}
+
+// deepPoint adds the quotients at one point to a word, or begins it with them.
+func (s *session) deepPoint(to *codeword, logHeight int, p *prover.DeepPoint, begun bool) error {
+	var columns kernels.Columns
+	var coefficients []field.Ext
+	for i := range p.Terms {
+		t := &p.Terms[i]
+		more, err := extended(&t.Selection)
+		if err != nil {
+			return err
+		}
+		columns, coefficients = append(columns, more...), append(coefficients, t.Coefficients...)
+	}
+	if len(p.Pins) > 0 {
+		pins, err := s.extendPins(logHeight, p.Pins)
+		if err != nil {
+			return err
+		}
+		defer pins.Free()
+		if columns, err = columns.Add(pins.values, 3, 1<<pins.logHeight); err != nil {
+			return err
+		}
+		coefficients = append(coefficients, field.Ext{1}, field.Ext{0, 1}, field.Ext{0, 0, 1})
+	}
+	on, factors, err := s.terms(columns, coefficients)
+	if err != nil {
+		return err
+	}
+	defer give(s, &on)
+	defer give(s, &factors)
+	return s.device.Deep(to.word, logHeight+s.logBlowup, on, factors, p.Z, p.Claimed, begun)
 }
 
 // extendPins returns the extension of Σ coefficient·pin, as three columns.

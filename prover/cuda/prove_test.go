@@ -325,6 +325,18 @@ func TestTiles(t *testing.T) {
 	}, false)
 }
 
+// TestPieces sends seeds in many pieces, the last of them smaller.
+func TestPieces(t *testing.T) {
+	defer cuda.SetSlotBytes(8 * 18 * 100)()
+	b := open(t)
+	pk := keygen(t, blake3.System(), "dev")
+	w, err := blake3.WitnessOver([][]byte{bytes.Repeat([]byte("ixprove"), 2500)}, 2, pk.Profile.MinLogHeight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, b, pk, w, true)
+}
+
 // The host writes the next shard's rows while the device extends and hashes: neither Trace nor Commit waits for it, and a root that was not asked for outlives its tree.
 func TestCommitDoesNotWait(t *testing.T) {
 	p := newSmall(t)

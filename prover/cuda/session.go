@@ -138,13 +138,10 @@ func (s *session) Fixed(columns [][]field.Element) (_ prover.Matrix, err error) 
 	log := log2(len(columns[0]))
 	defer s.explain(&err, "upload of %d fixed columns of 2^%d rows", len(columns), log)
 	m, err := s.newMatrix(lasting, len(columns), log)
-	for i := 0; i < len(columns) && err == nil; i++ {
-		var to kernels.Array[field.Element]
-		if to, err = m.values.Slice(i<<log, (i+1)<<log); err == nil {
-			err = to.Upload(columns[i])
-		}
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return m, s.sendRows(m, fixed(columns))
 }
 
 func log2(n int) (log int) {

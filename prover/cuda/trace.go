@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -53,122 +52,99 @@ func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (_ prover.Matri
 // Rows implements prover.Meter.
 func (s *session) Rows() []prover.RowWork { return s.rows }
 
-// runRows sends a row kernel's seeds and runs it.
+// runRows sends a row kernel's seeds and runs it, piece by piece. Of several pieces the first item waits for the last, after which it comes.
 func (s *session) runRows(m *matrix, k *prover.RowKernel) error {
 	seeds, err := take[uint64](s, passing, k.Items*k.Words)
 	if err != nil {
 		return err
 	}
 	defer give(s, &seeds)
-	if err := s.staging.begin(s.arena); err != nil {
-		return err
-	}
-	each := max(1, slotBytes/(8*k.Words))
-	for first := 0; first < k.Items; first += each {
-		n := min(each, k.Items-first)
-		err := send(s, n*k.Words, func(words []uint64) error {
-			return share(s.ctx, n, 1, func(from, to int) error {
-				k.Seeds(words[from*k.Words:to*k.Words], first+from)
-				return nil
-			})
-		}, func(words []uint64) error {
-			return seeds.UploadTile(s.staging.stream, words, len(words), first*k.Words, seeds.Len())
-		})
-		if err != nil {
+	run := func(first, end int) error {
+		if first == end {
+			return nil
+		}
+		if err := s.staging.end(s.arena); err != nil {
 			return err
 		}
+		return s.device.Rows(k.Name, m.values, 1<<m.logHeight, seeds, k.Items, first, end, k.Threads)
 	}
-	if err := s.staging.end(s.arena); err != nil {
+	each := max(1, slotBytes/(8*k.Words))
+	early := 0 // items that come last
+	if each < k.Items {
+		early = 1
+	}
+	err = stream(s, k.Items, each, k.Words, func(words []uint64, first, _ int) error {
+		k.Seeds(words, first)
+		return nil
+	}, func(words []uint64, first, n int) error {
+		if err := seeds.UploadTile(s.staging.stream, words, len(words), first*k.Words, seeds.Len()); err != nil {
+			return err
+		}
+		return run(max(first, early), first+n)
+	})
+	if err != nil {
 		return err
 	}
-	return s.device.Rows(k.Name, m.values, 1<<m.logHeight, seeds, k.Items, k.Threads)
+	return run(0, early)
 }
 
 // sendRows has the host write a table's rows.
 func (s *session) sendRows(m *matrix, w prover.TraceWriter) error {
-	if err := s.staging.begin(s.arena); err != nil {
-		return err
-	}
 	height := 1 << m.logHeight
 	each := max(prover.RowAlign, slotBytes/formats.ElementBytes/m.columns/prover.RowAlign*prover.RowAlign)
-	for first := 0; first < height; first += each {
-		n := min(each, height-first)
-		err := send(s, n*m.columns, func(tile []field.Element) error { return writeTile(s.ctx, w, tile, n, first) },
-			func(tile []field.Element) error { return m.values.UploadTile(s.staging.stream, tile, n, first, height) })
-		if err != nil {
-			return err
-		}
+	err := stream(s, height, each, m.columns, func(tile []field.Element, first, n int) error { return writeTile(w, tile, n, first) },
+		func(tile []field.Element, first, n int) error {
+			return m.values.UploadTile(s.staging.stream, tile, n, first, height)
+		})
+	if err != nil {
+		return err
 	}
 	return s.staging.end(s.arena)
 }
 
-// writeTile fills a tile, column-major, with the rows from first on, on all processors.
-func writeTile(ctx context.Context, w prover.TraceWriter, tile []field.Element, rows, first int) error {
-	return share(ctx, rows, prover.RowAlign, func(from, to int) error {
-		part := make([][]field.Element, len(tile)/rows)
-		for c := range part {
-			part[c] = tile[c*rows+from : c*rows+to : c*rows+to]
-			clear(part[c])
-		}
-		if err := w.WriteRows(part, first+from); err != nil {
-			return err
-		}
-		for c := range part {
-			for r, v := range part[c] {
-				if v >= field.Modulus {
-					return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", c, first+from+r, uint64(v))
-				}
-			}
-		}
-		return nil
-	})
-}
+// fixed is the trace writer of columns that are there.
+type fixed [][]field.Element
 
-// share calls f for ranges of n items, on all processors. Ranges begin at multiples of align. It returns the error of some range, or the context's.
-func share(ctx context.Context, n, align int, f func(from, to int) error) error {
-	workers := runtime.GOMAXPROCS(0)
-	grain := max(align, min(1<<12, n/(4*workers)/align*align))
-	var (
-		next   atomic.Int64
-		wait   sync.WaitGroup
-		once   sync.Once
-		failed error
-	)
-	for range min(workers, (n+grain-1)/grain) {
-		wait.Go(func() {
-			for {
-				from := int(next.Add(int64(grain))) - grain
-				if from >= n {
-					return
-				}
-				err := f(from, min(from+grain, n))
-				if err == nil {
-					err = ctx.Err()
-				}
-				if err != nil {
-					once.Do(func() { failed = err })
-					next.Store(int64(n))
-					return
-				}
-			}
-		})
+// WriteRows implements prover.TraceWriter.
+func (f fixed) WriteRows(columns [][]field.Element, first int) error {
+	for c := range columns {
+		copy(columns[c], f[c][first:])
 	}
-	wait.Wait()
-	return failed
+	return nil
 }
 
-// slotBytes is the size of a slot of staging memory: its copy takes a third of a millisecond at 55 GB/s, so that neither the copy engine nor the processors wait for the other's start.
-// A table of which prover.RowAlign rows are larger has larger slots. Only tests change it.
-var slotBytes = 16 << 20
+// writeTile fills a tile, column-major, with the rows from first on.
+func writeTile(w prover.TraceWriter, tile []field.Element, rows, first int) error {
+	clear(tile)
+	part := make([][]field.Element, len(tile)/rows)
+	for c := range part {
+		part[c] = tile[c*rows : (c+1)*rows : (c+1)*rows]
+	}
+	if err := w.WriteRows(part, first); err != nil {
+		return err
+	}
+	for c := range part {
+		for r, v := range part[c] {
+			if v >= field.Modulus {
+				return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", c, first+r, uint64(v))
+			}
+		}
+	}
+	return nil
+}
 
-// stagingSlots is enough for some to be filled while others are on their way behind other work of the device.
-const stagingSlots = 4
+// slotBytes is the size of a slot of staging memory: its copy takes 40 µs at 55 GB/s, and a processor fills it in about a millisecond. A table of which prover.RowAlign rows are larger takes
+// several slots for them. Only tests change it.
+var slotBytes = 2 << 20
+
+// stagingSlots is enough for sixteen processors.
+const stagingSlots = 16
 
 // staging is how a session uses the backend's slots, one after the other. Copies have a stream of their own, so that they run beside kernels.
 type staging struct {
 	next   int
 	stream kernels.Stream
-	sent   [stagingSlots]kernels.Event // recorded when the copy from a slot was begun; 0 before
+	sent   [stagingSlots]kernels.Event // recorded after the last copy from a slot
 	turn   kernels.Event               // of one stream, for which the other waits
 }
 
@@ -179,12 +155,21 @@ func (g *staging) begin(d kernels.Driver) (err error) {
 			return err
 		}
 	}
-	if g.turn == 0 {
-		if g.turn, err = d.NewEvent(); err != nil {
-			return err
+	for _, e := range append(g.events(), &g.turn) {
+		if *e == 0 {
+			if *e, err = d.NewEvent(); err != nil {
+				return err
+			}
 		}
 	}
 	return g.after(d, 0, g.stream)
+}
+
+func (g *staging) events() (all []*kernels.Event) {
+	for i := range g.sent {
+		all = append(all, &g.sent[i])
+	}
+	return all
 }
 
 // end has the kernels that are started from now on wait for the copies.
@@ -195,21 +180,6 @@ func (g *staging) after(d kernels.Driver, first, second kernels.Stream) error {
 		return err
 	}
 	return d.Wait(second, g.turn)
-}
-
-// slot waits until the next slot's memory can be written again.
-func (g *staging) slot(s *session, bytes int) (i int, memory []byte, err error) {
-	i = g.next
-	g.next = (i + 1) % stagingSlots
-	if g.sent[i] != 0 {
-		if err := s.arena.Finish(g.sent[i]); err != nil {
-			return 0, nil, err
-		}
-	} else if g.sent[i], err = s.arena.NewEvent(); err != nil {
-		return 0, nil, err
-	}
-	memory, err = s.backend.slot(i, max(bytes, slotBytes))
-	return i, memory, err
 }
 
 // close waits for the copies and gives the events back.
@@ -224,29 +194,99 @@ func (g *staging) close(d kernels.Driver) error {
 		keep(d.Synchronize(g.stream))
 		keep(d.FreeStream(g.stream))
 	}
-	for _, e := range append(g.sent[:], g.turn) {
-		if e != 0 {
-			keep(d.FreeEvent(e))
+	for _, e := range append(g.events(), &g.turn) {
+		if *e != 0 {
+			keep(d.FreeEvent(*e))
 		}
 	}
 	return first
 }
 
-// send fills n values of staging memory and begins their upload.
-func send[T uint64 | field.Element](s *session, n int, fill, upload func([]T) error) error {
+// turns has the pieces of a stream take turns.
+type turns struct {
+	mu     sync.Mutex
+	moved  *sync.Cond
+	sent   int // pieces
+	failed error
+}
+
+// wait returns when so many pieces are sent, or false when one failed.
+func (t *turns) wait(pieces int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.failed == nil && t.sent < pieces {
+		t.moved.Wait()
+	}
+	return t.failed == nil
+}
+
+// end ends a piece's turn.
+func (t *turns) end(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sent++; t.failed == nil {
+		t.failed = err
+	}
+	t.moved.Broadcast()
+}
+
+// stream sends n items of `words` values, at most `each` in a piece: fill writes a piece's values to staging memory, concurrently for different pieces on all processors, and send begins
+// their copy and what follows, piece after piece in order. Both are given the first item and the number of items.
+func stream[T uint64 | field.Element](s *session, n, each, words int, fill, send func(values []T, first, n int) error) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	i, memory, err := s.staging.slot(s, 8*n)
+	g := &s.staging
+	if err := g.begin(s.arena); err != nil {
+		return err
+	}
+	memory, err := s.backend.staging()
 	if err != nil {
 		return err
 	}
-	values := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), n)
-	if err := fill(values); err != nil {
-		return err
+	size := (8*words*min(n, each) + slotBytes - 1) / slotBytes // of a piece, in slots
+	if size > stagingSlots {
+		return &kernels.Error{Kind: kernels.BadRange, Place: "staging memory", What: fmt.Sprintf("%d slots for a piece, there are %d", size, stagingSlots)}
 	}
-	if err := upload(values); err != nil {
-		return err
+	pieces, places, base := (n+each-1)/each, stagingSlots/size, g.next
+	t := turns{}
+	t.moved = sync.NewCond(&t.mu)
+	piece := func(i int) (ok bool) {
+		first, count, slot := i*each, min(each, n-i*each), (base+i)%places*size
+		if !t.wait(i - places + 1) { // for the piece before in these slots
+			return false
+		}
+		err := s.ctx.Err()
+		for k := slot; k < slot+size && err == nil; k++ {
+			err = s.arena.Finish(g.sent[k])
+		}
+		values := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory[slot*slotBytes:]))), words*count)
+		if err == nil {
+			err = fill(values, first, count)
+		}
+		if !t.wait(i) {
+			return false
+		}
+		if err == nil {
+			err = send(values, first, count)
+		}
+		for k := slot; k < slot+size && err == nil; k++ {
+			err = s.arena.Record(g.sent[k], g.stream)
+		}
+		t.end(err)
+		return err == nil
 	}
-	return s.arena.Record(s.staging.sent[i], s.staging.stream)
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < pieces && piece(i); i = int(next.Add(1)) - 1 {
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), pieces) - 1 {
+		wait.Go(work)
+	}
+	work()
+	wait.Wait()
+	g.next = (base + pieces) % stagingSlots
+	return t.failed
 }

@@ -189,15 +189,33 @@ func (t *table) at(k int) compression {
 	return t.blocks.at(t.first + k)
 }
 
-// closing calls f for the last block of each chunk, and for all that is no block.
-func (t *table) closing(f func(compression)) {
+// facts counts the facts about sizes that the compressions use, and returns the short blocks. Only the last block of a chunk has either.
+func (t *table) facts(count func(f splitFact, n uint64)) (tails []compression) {
+	one := func(c compression) {
+		if c.closes() {
+			count(c.splitFact(), 1)
+		}
+		if c.tail {
+			tails = append(tails, c)
+		}
+	}
 	for i := t.first; i < t.end; {
-		_, i = t.blocks.chunk(i)
-		f(t.blocks.at(i - 1))
+		file, block := t.blocks.find(i)
+		begin := i - block
+		end := min(t.end, begin+atLeastOne(len(file), blake3.BlockSize))
+		whole := min(end, begin+len(file)/blake3.ChunkSize*blocksPerChunk)
+		if whole > i {
+			count(splitFact{0, blake3.ChunkSize, blake3.ChunkSize}, uint64((whole-i)/blocksPerChunk))
+		}
+		if whole < end {
+			one(t.blocks.at(end - 1))
+		}
+		i = end
 	}
 	for _, c := range t.others {
-		f(c)
+		one(c)
 	}
+	return tails
 }
 
 // each calls f with the words of every compression from first to last-1, its predecessor known.

@@ -335,12 +335,19 @@ func (t *tree) pack(plan Plan) (shards [][]*table, left int) {
 func assemble(claims []formats.Claim, shards [][]*table, minLogHeight int) *prover.Witness {
 	w := &prover.Witness{Claims: claims, Shards: make([]prover.Shard, len(shards))}
 	splits := map[splitFact]uint64{}
-	var run splitFact // the fact used last, n times in a row: that of whole chunks, mostly
+	var run splitFact // the fact used last, n times in a row
 	n := uint64(0)
 	flush := func() {
 		if n > 0 {
 			splits[run] += n
 		}
+		n = 0
+	}
+	count := func(f splitFact, more uint64) {
+		if f != run {
+			flush()
+		}
+		run, n = f, n+more
 	}
 	var tails []compression
 	var sources []bytes.Source
@@ -349,18 +356,7 @@ func assemble(claims []formats.Claim, shards [][]*table, minLogHeight int) *prov
 			w.Shards[i].Tables = append(w.Shards[i].Tables, prover.Table{
 				Circuit: circuitCompress, LogHeight: bits.Len(uint(t.size()*rowsPerCompression)) - 1, Trace: t,
 			})
-			t.closing(func(c compression) {
-				if c.closes() {
-					if fact := c.splitFact(); fact != run {
-						flush()
-						run, n = fact, 0
-					}
-					n++
-				}
-				if c.tail {
-					tails = append(tails, c)
-				}
-			})
+			tails = append(tails, t.facts(count)...)
 			sources = append(sources, bytes.Source{Count: t.count, Kernel: t.kernel("rows_blake3_count")})
 		}
 	}

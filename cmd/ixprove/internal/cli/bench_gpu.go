@@ -52,8 +52,8 @@ var targets = []benchTarget{
 	{"H200", "tree leaves", "2^22 rows of 533 elements", 12 * time.Millisecond},
 	{"H200", "tree levels", "2^22 leaves", 250 * time.Microsecond},
 	{"H200", "FRI layers", "2^22 by 8", time.Millisecond},
-	{"H200", "prove blake3 on the device", "16MiB, standard", time.Second},
-	{"H200", "prove blake3 on the device", "64MiB, standard", 4500 * time.Millisecond},
+	{"H200", "prove blake3 on the device", "16.0 MiB, standard", time.Second},
+	{"H200", "prove blake3 on the device", "64.0 MiB, standard", 4500 * time.Millisecond},
 }
 
 // gpu measures the kernels, and whole proofs of BLAKE3.
@@ -409,9 +409,7 @@ func (g *gpuBench) openings() error {
 	}{
 		{"barycentric weights", fmt.Sprintf("2^%d", log), 24 * rows / 4, func() error { return g.device.Weights(weights, log, z, true) }},
 		{"values at a point", fmt.Sprintf("2^%d x %d", log, columns), (8*columns + 24) * rows / 4, func() error { _, err := g.device.Sums(list, weights, 1<<log); return err }},
-		{"DEEP quotients", shape, (8*columns + 24) * rows, func() error {
-			return g.device.Deep(word, log+logBlowup, []kernels.DeepPoint{{Columns: list, Coefficients: coefficients, Z: z, Claimed: z}})
-		}},
+		{"DEEP quotients", shape, (8*columns + 24) * rows, func() error { return g.device.Deep(word, log+logBlowup, list, coefficients, z, z, false) }},
 		{"fold by 8", fmt.Sprintf("2^%d", log+logBlowup), 27 * rows, func() error {
 			return g.device.Fold(folded, word, log+logBlowup, 3, z, kernels.Array[field.Ext]{}, z)
 		}},
