@@ -29,11 +29,11 @@ const (
 // about as many points on they pay in the first proof of a process.
 const compileFrom = 1 << 20
 
-// maxCompiledOperations bounds what is compiled: twenty seconds of it.
-const maxCompiledOperations = 1 << 17
-
-// maxCompiledLog bounds the columns of compiled code, whose pitches are 32-bit numbers of bytes.
-const maxCompiledLog = 28
+// What is compiled at most; only tests change it.
+var (
+	maxCompiledOperations = 1 << 17 // of a point: twenty seconds
+	maxCompiledLog        = 28      // of columns' heights: their pitches are 32-bit numbers of bytes
+)
 
 // CodeCounters counts how circuits were run.
 type CodeCounters struct {

@@ -40,19 +40,24 @@ func TestCodePolicy(t *testing.T) {
 	d := kernels.New(rec)
 	t.Cleanup(func() { check(t, d.Close()) })
 	for _, c := range []struct {
-		policy kernels.CodePolicy
-		calls  int32
-	}{{kernels.CodeAuto, 0}, {kernels.CodeInterpret, 0}, {kernels.CodeCompile, 2}} {
+		policy          kernels.CodePolicy
+		operations, log int // limits
+		calls           int32
+	}{
+		{kernels.CodeAuto, 1 << 17, 28, 0}, {kernels.CodeInterpret, 1 << 17, 28, 0}, {kernels.CodeCompile, 1, 28, 0}, {kernels.CodeCompile, 1 << 17, 5, 1}, {kernels.CodeCompile, 1 << 17, 28, 2},
+	} {
 		rec.calls.Store(0)
-		d.SetCode(c.policy, nil)
+		d.SetCode(c.policy, kernels.NewLibrary())
+		restore := kernels.SetCompiledLimits(c.operations, c.log)
 		compareTable(t, d, r, x, 2)
+		restore()
 		if n := rec.calls.Load(); n != c.calls {
-			t.Errorf("policy %d: the driver was asked %d times, want %d", c.policy, n, c.calls)
+			t.Errorf("%+v: the driver was asked %d times", c, n)
 		}
 	}
 	counters, err := d.Counters()
 	check(t, err)
-	if code := counters.Stages[0].Code; code.Interpreted != 6 || code.Direct != 0 {
+	if code := counters.Stages[0].Code; code.Interpreted != 10 || code.Direct != 0 {
 		t.Errorf("%+v", code)
 	}
 	for _, s := range *rec.sources.Load() {

@@ -19,7 +19,7 @@ func (w *writer) chunk(items []item, first, last bool) Chunk {
 		w.extend(i)
 	}
 	w.f, w.constants = &function{}, nil
-	w.values, w.forms, w.columns = map[uint32]word{}, map[uint32]form{}, map[formats.Node]wide{}
+	w.values, w.forms, w.columns = map[uint32]word{}, map[uint32]form{}, map[origin]wide{}
 	w.pitch, w.bytes = half{}, HeaderBytes+periodicBytes*len(w.periodic)
 	w.forget()
 	w.locate()
@@ -72,20 +72,26 @@ func (w *writer) locate() {
 	w.next = f.do("add.u32", row, f.do("sub.u32", w.index, f.do("and.b32", w.index, w.last)))
 }
 
+// origin is the place of this row or the next in the first column of a matrix whose address is at an offset of the parameters.
+type origin struct {
+	base uintptr
+	next bool
+}
+
 // column reads an element of a column of a matrix whose address is at an offset of the parameters.
 func (w *writer) column(base uintptr, column int, next bool) word {
 	f := w.f
 	if w.pitch == (half{}) {
 		w.pitch = f.parameter(unsafe.Offsetof(header.Pitch))
 	}
-	key, row := formats.Node{A: uint64(base)}, w.index
+	row := w.index
 	if next {
-		key.B, row = 1, w.next
+		row = w.next
 	}
-	at, ok := w.columns[key]
+	at, ok := w.columns[origin{base, next}]
 	if !ok {
 		at = f.doWide("mad.wide.u32", row, 8, f.address(base))
-		w.columns[key] = at
+		w.columns[origin{base, next}] = at
 	}
 	return f.load("ld.global.nc.v2.u32", f.doWide("mad.wide.u32", w.pitch, column, at))
 }

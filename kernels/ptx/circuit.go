@@ -1,3 +1,11 @@
+// Package ptx writes circuits as kernels in PTX, NVIDIA's portable assembly (PTX ISA 7.0), for the driver of a device to compile: straight lines of field arithmetic, without loops, calls, shared
+// memory or stack.
+//
+// A circuit's constraints and groups of lookups are cut into chunks, a kernel each, of few enough operations that the driver's compiler takes a fraction of a second and keeps all values in
+// registers. A chunk computes shared nodes again that others compute too, and reads columns again. Kernels depend on the circuit alone, not on heights or challenges: these are parameters. The same
+// circuit gives the same text, and a kernel's name is a digest of it.
+//
+// The tests run the text by a machine for just the instructions that are used, and compare with the formulas of docs/protocol.md.
 package ptx
 
 import (
@@ -14,11 +22,11 @@ import (
 // Threads is the size of a kernel's blocks.
 const Threads = 128
 
-// The limits of a chunk, of which only tests change the first. A chunk has at least one item, whatever its size; an item of more than itemOperations makes a circuit one to interpret.
+// chunkOperations bounds the operations of a chunk of several items. Only tests change it.
 var chunkOperations = 400
 
 const (
-	itemOperations  = 8000
+	itemOperations  = 8000 // a circuit with a larger item is not written
 	parameterBytes  = 4096 // a kernel's block of parameters
 	periodicBytes   = 16
 	extBytes        = 24
@@ -202,8 +210,8 @@ type writer struct {
 	leaves            map[uint32]word // leaves and challenges that the item read: they are read again for the next, so that they are not held for long
 	challenges        map[Constant]ext
 	forms             map[uint32]form
-	columns           map[formats.Node]wide // this row's and the next's element of the first column, by A = 0 and the column's kind
-	pitch, one        half
+	columns           map[origin]wide
+	pitch             half
 	index, next, last half // rows of the columns: this, the next, and the number of rows less 1
 	position          half // of the point among those of the launch
 }
@@ -243,7 +251,7 @@ func (w *writer) nodes(i item) (ids []uint32) {
 	return ids
 }
 
-// extend counts an item into the chunk, up to its operations' limit.
+// extend counts an item into the chunk, until it is known to be too large.
 func (w *writer) extend(i item) {
 	before := w.operations
 	w.operations += w.itemCost(i)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machine runs the PTX that this package writes, and no other: one thread at a time, of one basic block with a guard. It knows the instructions by their full names, holds that every register is
-// written once and read after that, that nothing stands between instructions that pass a carry on that would change it, and that loads and stores stay inside of memory.
+// machine runs the PTX that this package writes, and no other: one thread at a time, of one basic block with a guard. It knows the instructions by their full names and operands' kinds, and holds that
+// every register is written once and read after that, and that loads and stores stay inside of memory.
 type machine struct {
 	halves, wides []uint64
 	code          []instruction
@@ -50,7 +50,6 @@ type thread struct {
 	p            []bool
 	written      [3][]bool
 	carry        uint32
-	flagged      bool // the last instruction left a carry
 	parameters   []byte
 	memory       memory
 	ended        bool
