@@ -3,6 +3,7 @@ package prover
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"time"
 
@@ -184,6 +185,12 @@ func Shapes(key *verifier.Key, w *Witness) ([]*verifier.Shape, error) {
 			if t.Circuit < 0 || t.LogHeight < 0 || t.LogHeight > formats.MaxLogHeight || t.Trace == nil {
 				return nil, &formats.Error{Class: formats.Invalid, Place: "witness, shard " + strconv.Itoa(i) + ", table " + strconv.Itoa(k),
 					What: "the circuit, the height or the trace writer is missing or out of range"}
+			}
+			for _, r := range rowKernels(t.Trace) {
+				if r.Name == "" || r.Items < 1 || r.Words < 1 || r.Threads < 1 || r.Items > math.MaxInt32 || r.Words > formats.MaxColumns || r.Seeds == nil {
+					return nil, &formats.Error{Class: formats.Invalid, Place: "witness, shard " + strconv.Itoa(i) + ", table " + strconv.Itoa(k),
+						What: "the row kernel " + strconv.Quote(r.Name) + " has no seeds, or an impossible number of items, words or threads"}
+				}
 			}
 			raw[k] = formats.Table{Circuit: uint32(t.Circuit), LogHeight: uint8(t.LogHeight)}
 		}
@@ -443,7 +450,7 @@ func (s *shard) finish(tr *transcript.Transcript) error {
 	}
 	s.clock.step()
 	tr.Absorb(transcript.TagNonce, []uint64{s.out.Nonce}) // T-17
-	indices := verifier.DrawQueries(tr, s.key.Profile.Queries, s.Schedule.LogSize(0))
+	indices := verifier.SortDistinct(verifier.DrawQueries(tr, s.key.Profile.Queries, s.Schedule.LogSize(0)))
 	if err := s.queries(indices, layers); err != nil { // T-18
 		return err
 	}

@@ -31,12 +31,19 @@ const (
 
 const rangeLog = 4
 
-func toy() *air.System {
+func toy() *air.System { return toyOf(false) }
+
+// toyOf is the toy system; with even entries, ladder has another result, which is always 0, so that both entries have as many elements.
+func toyOf(even bool) *air.System {
 	s := air.NewSystem("toy")
-	ladder, square := s.Channel("ladder", 2), s.Channel("square", 3)
+	arity, ladderResults := 2, []formats.Value{{Name: "a", Type: formats.TypeField}}
+	if even {
+		arity, ladderResults = 3, append(ladderResults, formats.Value{Name: "zero", Type: formats.TypeU8})
+	}
+	ladder, square := s.Channel("ladder", arity), s.Channel("square", 3)
 	digit, pair := s.Channel("digit", 1), s.Channel("pair", 2)
 	u32, element := formats.TypeU32, formats.TypeField
-	s.Entry("ladder", ladder, []formats.Value{{Name: "n", Type: u32}}, []formats.Value{{Name: "a", Type: element}})
+	s.Entry("ladder", ladder, []formats.Value{{Name: "n", Type: u32}}, ladderResults)
 	s.Entry("square", square, []formats.Value{{Name: "x", Type: formats.TypeU64}}, []formats.Value{{Name: "y", Type: element}})
 
 	c := s.Circuit("range")
@@ -58,7 +65,7 @@ func toy() *air.System {
 	grown := a.Add(x).Add(odd.Next())
 	c.Assert("a moves on", c.Transition().Mul(a.Next().Sub(doubles.Mul(a.Add(a))).Sub(doubles.Not().Mul(grown))))
 	c.Assert("the last digit is 0", c.Last().Mul(x))
-	c.Pull(ladder, answers, i, a)
+	c.Pull(ladder, answers, []air.Expr{i, a, c.Const(0)}[:arity]...)
 	c.Push(digit, c.Const(1), 1, x)
 	c.Push(digit, doubles, 1, x)
 	c.Push(digit, c.Last(), 1, x)

@@ -66,23 +66,7 @@ func checkExpected(got, want []formats.Claim) error {
 
 // AbsorbStatement performs T-1 to T-3: the key, the claims, and each shard's tables and main root.
 func AbsorbStatement(tr *transcript.Transcript, key *Key, claims []formats.Claim, shapes []*Shape, roots []formats.Digest) {
-	tr.AbsorbDigest(transcript.TagKey, key.digest)
-	words := []uint64{uint64(len(claims))}
-	for i := range claims {
-		c := &claims[i]
-		words = append(words, uint64(c.Entry), uint64(c.Args.Len()+c.Results.Len()))
-		words = transcript.AppendElements(transcript.AppendElements(words, c.Args), c.Results)
-	}
-	tr.Absorb(transcript.TagClaims, words)
-	words = []uint64{uint64(len(shapes))}
-	for i, s := range shapes {
-		words = append(words, uint64(len(s.Tables)))
-		for _, t := range s.Tables {
-			words = append(words, uint64(t.Index), uint64(t.LogHeight))
-		}
-		words = transcript.AppendDigest(words, roots[i])
-	}
-	tr.Absorb(transcript.TagHeaders, words)
+	DrawStatement[uint64, field.Ext](&drawer{Transcript: tr}, statement(key, claims, shapes, roots))
 }
 
 // ClaimSum is the sum of 1/m over the claims' messages, and false when some m is zero.

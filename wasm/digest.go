@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "3925812ac0fc7a86570342b98d0a73a51c5901f0cc4a63ad725c8433251e234c"
+const Digest = "bfa6ed91d5c6cdffe12ba0723921ec3e4df05530379321315c08e1f3bf1a3825"

@@ -38,14 +38,20 @@ type tool struct {
 	operand string // empty if not given
 	disk    disk
 	cards   cards
+
+	circuits circuits
 }
 
 var verbs = []verb{
 	{"init", "[FOLDER]", "start a folder with a claims file", prepareInit},
 	{"prove", "[CLAIMS]", "prove a claims file (claims.json)", prepareProve},
-	{"verify", "[PROOF]", "check a proof (proof.cbor)", prepareVerify},
-	{"inspect", "[FILE]", "show what is in a proof or a verifying key (proof.cbor)", prepareInspect},
+	{"verify", "[PROOF]", "check a proof (proof.cbor), compressed or not", prepareVerify},
+	{"inspect", "[FILE]", "show what is in a proof or a key (proof.cbor)", prepareInspect},
 	{"keygen", "", "write the verifying key of a system", prepareKeygen},
+	{"setup", "plonk|groth16", "make the keys that compress-root needs, once", prepareSetup},
+	{"compress-root", "[PROOF]", "compress a root proof (proof.cbor) into one of under a kilobyte", prepareCompressRoot},
+	{"ceremony", "init|contribute|verify|finish", "a setup of Groth16 by many people", prepareCeremony},
+	{"export-solidity", "[PROOF]", "write the contract that checks compressed proofs (root.plonk.cbor)", prepareExportSolidity},
 	{"serve", "", "open the page that checks proofs in a browser, on this machine", prepareServe},
 	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify, gpu or all", prepareBench},
 	{"devices", "", "list the CUDA devices", prepareDevices},
@@ -55,7 +61,7 @@ var verbs = []verb{
 // Run runs a command line and returns its exit code. Results go to stdout, progress and errors to stderr; with --json an error is also an object on stdout.
 // A cancelled ctx ends the work with code 6.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
+	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}, circuits: realCircuits{}}, args, stdout)
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {
@@ -145,7 +151,7 @@ func verbNames() string {
 func usage(w io.Writer) {
 	fmt.Fprint(w, "ixprove proves that computations were carried out correctly, and verifies such proofs.\n\nUsage: ixprove COMMAND [flags]\n\n")
 	for _, v := range verbs {
-		fmt.Fprintf(w, "  %-18s %s\n", strings.TrimSpace(v.name+" "+v.operand), v.about)
+		fmt.Fprintf(w, "  %-39s %s\n", strings.TrimSpace(v.name+" "+v.operand), v.about)
 	}
 	fmt.Fprint(w, "\nixprove help COMMAND lists a command's flags. A new user runs: ixprove init && ixprove prove && ixprove verify\n\nExit codes:\n\n")
 	for code, about := range exitAbout {

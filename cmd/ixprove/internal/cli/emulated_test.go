@@ -39,6 +39,9 @@ func TestProveOnDevice(t *testing.T) {
 	if r.Backend != "cuda: emulated" || r.Device == nil || r.Device.Name != "emulated" {
 		t.Errorf("%+v", r)
 	}
+	if len(r.Rows) != 1 || r.Rows[0].Circuit != "fibonacci" || r.Rows[0].By != "host" || r.Rows[0].BytesUp == 0 {
+		t.Errorf("rows: %+v", r.Rows)
+	}
 	launched := false
 	for _, s := range r.Stages {
 		launched = launched || s.Device != nil && s.Device.Kernels > 0

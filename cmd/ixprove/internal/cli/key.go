@@ -39,7 +39,7 @@ func builtIn(system string, p security.Profile) (*verifier.Key, error) {
 type keyFlags struct{ file, digest string }
 
 func (k *keyFlags) declare(f *pflag.FlagSet) {
-	f.StringVar(&k.file, "key", "", "verifying key `FILE`; the built-in systems' keys are known without it")
+	f.StringVar(&k.file, "key", "", "verifying key `FILE`; the built-in systems' keys, and those of your own setups, are known without it")
 	f.StringVar(&k.digest, "key-digest", "", "`HEX` digest that the key must have")
 }
 

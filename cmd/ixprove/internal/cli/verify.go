@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier"
@@ -59,6 +60,7 @@ func prepareVerify(f *pflag.FlagSet) action {
 	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
 	digests := f.Int("min-digest-bits", verifier.DefaultMinDigestBits, "least bits of work for a collision of digests")
 	insecure := f.Bool("insecure", false, "accept any number of bits, for tests")
+	setup := f.Bool("allow-insecure-setup", false, "accept a compressed proof under a development setup, which anybody can forge, for tests")
 	engine := f.String("engine", engineNative, "`ENGINE` that verifies: "+engineNative+", or "+engineWasm+", the WebAssembly module")
 	return func(t *tool) (result, error) {
 		for _, least := range []struct {
@@ -74,7 +76,17 @@ func prepareVerify(f *pflag.FlagSet) action {
 			return nil, usageError("--engine", "the engine is unknown", engineNative+" or "+engineWasm, *engine, "")
 		}
 		path := cmp.Or(t.operand, defaultProof)
-		proof, key, err := t.readProof(path, &k)
+		proof, err := t.readProofFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if formats.Kind(proof) == formats.KindRoot {
+			if *engine != engineNative {
+				return nil, usageError("--engine", "compressed proofs are verified natively", engineNative, *engine, "leave --engine out")
+			}
+			return t.verifyRoot(path, proof, &k, snark.Policy{MinBits: *bits, Insecure: *insecure, AllowInsecureSetup: *setup}, *claims)
+		}
+		key, err := t.keyOf(path, proof, &k)
 		if err != nil {
 			return nil, err
 		}
@@ -114,21 +126,32 @@ func explain(err error, key *verifier.Key) error {
 	return &more
 }
 
-// readProof reads a proof and chooses the key to check it against. The proof is decoded here to learn its key's digest only.
+// readProof reads a batch proof and chooses the key to check it against.
 func (t *tool) readProof(path string, k *keyFlags) ([]byte, *verifier.Key, error) {
-	proof, err := t.read(path, formats.MaxProofBytes)
+	proof, err := t.readProofFile(path)
 	if err != nil {
-		if f := new(failure); errors.As(err, &f) && path == defaultProof {
-			f.Next = "ixprove prove makes a proof"
-		}
 		return nil, nil, err
 	}
+	key, err := t.keyOf(path, proof, k)
+	return proof, key, err
+}
+
+// readProofFile reads a proof of any kind.
+func (t *tool) readProofFile(path string) ([]byte, error) {
+	proof, err := t.read(path, formats.MaxProofBytes)
+	if f := new(failure); errors.As(err, &f) && path == defaultProof {
+		f.Next = "ixprove prove makes a proof"
+	}
+	return proof, err
+}
+
+// keyOf chooses the key to check a batch proof against, which is decoded to learn its key's digest only.
+func (t *tool) keyOf(path string, proof []byte, k *keyFlags) (*verifier.Key, error) {
 	decoded, err := formats.DecodeProof(proof, formats.MaxProofBytes)
 	if err != nil {
-		return nil, nil, inFile(path, err)
+		return nil, inFile(path, err)
 	}
-	key, err := k.choose(t, decoded.Key)
-	return proof, key, err
+	return k.choose(t, decoded.Key)
 }
 
 // expected is the claims that a claims file makes. Those without results have them computed, from private files where there are some.
