@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "bfa6ed91d5c6cdffe12ba0723921ec3e4df05530379321315c08e1f3bf1a3825"
+const Digest = "b3263583f5650411fa349cf4bb6c3c06220e25e8e60a15fd761f991cda39ed01"

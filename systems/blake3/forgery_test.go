@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/blake3"
 	"github.com/ixprove/ixprove/verifier/field"
 )

@@ -74,7 +74,11 @@ type block struct {
 
 // fillRounds fills rows 1 to 7 and returns the state after them.
 func (b *block) fillRounds(c *compression) [16]uint32 {
-	v, m := c.state(), c.block
+	return b.mixRounds(c.state(), c.block)
+}
+
+// mixRounds is fillRounds for any state and block.
+func (b *block) mixRounds(v, m [16]uint32) [16]uint32 {
 	for r := 1; r < rowsPerCompression; r++ {
 		b.messages[r] = m
 		for g := range 8 {
@@ -91,13 +95,17 @@ func (b *block) fillRounds(c *compression) [16]uint32 {
 
 // fillInitial fills row 0 from the state v that the compression before ends with, and the bytes of its subtree.
 func (b *block) fillInitial(c *compression, v [16]uint32, before uint64) {
+	b.solveInitial(c.state(), v, before)
+}
+
+// solveInitial is fillInitial for any initial state s.
+func (b *block) solveInitial(s, v [16]uint32, before uint64) {
 	length := [4]uint32{uint32(before), uint32(before >> 32)}
 	row := &b.quarters[0]
 	for i := range 4 { // the outputs v[i] ⊕ v[8+i] and v[4+i] ⊕ v[12+i]
 		row[i] = solve(v[i], v[4+i], v[8+i], v[12+i], bits.RotateLeft32(v[i], 16), v[12+i], v[8+i], length[i])
 		row[i].put(&v, i, 4+i, 8+i, 12+i)
 	}
-	s := c.state()
 	for g := 4; g < 8; g++ { // the initial state, undoing the rotations by 8, 7 and 12
 		ia, ib, ic, id := quarterInputs(g)
 		d1 := bits.RotateLeft32(s[ia]^bits.RotateLeft32(s[id], 8), 16)
@@ -119,16 +127,19 @@ func (b *block) tally(counts *bytes.Counts) {
 	}
 }
 
-// rows holds the values of a compression's rows by column, as they lie in the table: row 7 first.
-type rows [compressColumns][rowsPerCompression]field.Element
+// column holds a column's values in a compression's rows, as they lie in the table: row 7 first.
+type column [rowsPerCompression]field.Element
 
-// store spreads the words over the columns.
-func (t *rows) store(b *block, c, before *compression) {
+// rows holds the values of a compression's rows by column.
+type rows [compressColumns]column
+
+// storeWords spreads the words over the columns of the rounds.
+func storeWords(t []column, b *block) {
 	for r := range b.quarters {
 		at := rowsPerCompression - 1 - r
 		for g := range b.quarters[r] {
 			q, base := &b.quarters[r][g], g*quarterColumns
-			to := (*[quarterColumns][rowsPerCompression]field.Element)(t[base : base+quarterColumns])
+			to := (*[quarterColumns]column)(t[base : base+quarterColumns])
 			for j := range 4 {
 				shift := 8 * j
 				to[offA1+j][at] = field.Element(q.a1 >> shift & 0xff)
@@ -149,6 +160,13 @@ func (t *rows) store(b *block, c, before *compression) {
 			}
 			t[colMessage+2*g][at], t[colMessage+2*g+1][at] = x, y
 		}
+	}
+}
+
+// store spreads the words and what the control columns say.
+func (t *rows) store(b *block, c, before *compression) {
+	storeWords(t[:], b)
+	for at := range rowsPerCompression {
 		for i, v := range [...]uint64{
 			bit(c.has(blake3.Parent)), bit(c.has(blake3.ChunkStart)), bit(c.has(blake3.ChunkEnd)), bit(c.has(blake3.Root)), bit(c.tail),
 			uint64(c.chunk), c.bytes, uint64(c.length),
@@ -157,7 +175,7 @@ func (t *rows) store(b *block, c, before *compression) {
 		}
 	}
 	for i, col := range [2]int{colU, colV} {
-		t[col] = [rowsPerCompression]field.Element{}
+		t[col] = column{}
 		t[col][rowsPerCompression-1] = field.Element(before.uses[i])
 		t[col][rowsPerCompression-2] = field.Element(c.split[i])
 	}

@@ -148,7 +148,7 @@ func (c *ceremonyFlags) open(t *tool, do *steps) (*compress.Ceremony, *ceremonyR
 		return nil, nil, usageError("--proof", "there is no root proof to make keys for", "a proof under the profile root", "none", "ixprove prove --profile root")
 	}
 	do.next(stageCompile)
-	system, err := t.circuits.compile(t.ctx, program, formats.BackendGroth16, false)
+	system, err := t.compressor.compile(t.ctx, program, formats.BackendGroth16, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,14 +20,14 @@ import (
 	"github.com/ixprove/ixprove/internal/toy"
 )
 
-// toyCircuits compress by the small circuit, which proves nothing of the batch proof but has its statement.
-type toyCircuits struct{}
+// toyCompressor compress by the small circuit, which proves nothing of the batch proof but has its statement.
+type toyCompressor struct{}
 
-func (toyCircuits) compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error) {
+func (toyCompressor) compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error) {
 	return compress.CompileCircuit(ctx, toy.New(commitments), p.Template(backend), commitments)
 }
 
-func (toyCircuits) compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error) {
+func (toyCompressor) compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error) {
 	s, err := circuit.StatementOf(root.key, root.program.Tables, root.claims)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (toyCircuits) compress(ctx context.Context, p *compress.Prover, root *rootP
 // small runs a command line with the small circuit.
 func small(ctx context.Context, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	code := run(&tool{ctx: ctx, stdin: strings.NewReader(""), stderr: &stderr, disk: realDisk{}, cards: realCards{}, circuits: toyCircuits{}}, args, &stdout)
+	code := run(&tool{ctx: ctx, stdin: strings.NewReader(""), stderr: &stderr, disk: realDisk{}, cards: realCards{}, compressor: toyCompressor{}}, args, &stdout)
 	return outcome{exit(code), stdout.String(), stderr.String()}
 }
 

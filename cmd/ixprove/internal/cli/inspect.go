@@ -206,7 +206,7 @@ func (r *inspectResult) text(w io.Writer) {
 		1<<p.LogArity, 1<<p.LogFinal)
 	if r.report != nil {
 		fmt.Fprint(w, "claims\n")
-		claimLines(w, r.key, r.report.Claims)
+		claimLines(w, r.key, r.report.Claims, nil)
 		fmt.Fprintln(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

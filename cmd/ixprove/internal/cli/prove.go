@@ -46,6 +46,7 @@ type proveResult struct {
 	key    *verifier.Key
 	claims []formats.Claim
 	code   kernels.CodeCounters
+	texts  []string
 }
 
 // tableObject is a table as JSON.
@@ -155,7 +156,7 @@ func fitting(key *verifier.Key, w *prover.Witness, machines []machine, cut func(
 
 func (r *proveResult) text(w io.Writer) {
 	fmt.Fprintf(w, "proven with %d bits of security%s:\n", r.ProvenBits, digestText(r.DigestBits))
-	claimLines(w, r.key, r.claims)
+	claimLines(w, r.key, r.claims, r.texts)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\n", r.Proof, r.Bytes, r.Key)
 	fmt.Fprintf(w, "shape   %s\n", shapeText(r.Shards))
 	fmt.Fprintf(w, "time    %s on %s with %d threads, %s of buffers\n", timeText(r.ElapsedNs), r.Backend, r.Threads, bytesText(prover.Bytes(r.BufferBytes)))
@@ -291,6 +292,7 @@ type proveFlags struct {
 	plan                                       *bool
 	hashTime                                   *time.Duration
 	memory, vram                               size
+	calls                                      callFlags
 }
 
 func prepareProve(f *pflag.FlagSet) action {
@@ -306,6 +308,7 @@ func prepareProve(f *pflag.FlagSet) action {
 		progress: progressFlag(f),
 	}
 	f.Var(&p.memory, "memory", "most memory to take on the CPU, such as 8GiB; shards are recomputed where that saves enough")
+	p.calls.declare(f)
 	f.Var(&p.vram, "vram", "most device memory to take with --gpu, 90% of the device's if not given; the batch is cut into shards where it has to be")
 	return func(t *tool) (result, error) {
 		if profile, ok := security.ProfileByName(*p.profile); ok {
@@ -319,6 +322,46 @@ func prepareProve(f *pflag.FlagSet) action {
 		}
 		return p.prove(t, machines)
 	}
+}
+
+// claimsSource reads a claims file.
+func (p *proveFlags) claimsSource(t *tool, path string) (*source, error) {
+	c, err := t.readClaims(path)
+	if err != nil {
+		return nil, err
+	}
+	if *p.profile != "" {
+		if c.profile, err = profileFlag(*p.profile); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.rootOnDevice(c.profile); err != nil {
+		return nil, err
+	}
+	if isRoot(c.profile) && *p.shards != "" {
+		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
+	}
+	request := systems.Request{Claims: c.Claims, Read: c.readPrivate(), MinLogHeight: c.profile.MinLogHeight}
+	if *p.plan {
+		request.Read = c.sizePrivate()
+		for i := range c.Claims { // results of zeros are nobody's
+			c.Claims[i].Results = nil
+		}
+	}
+	return &source{
+		profile: c.profile,
+		witness: func(s systems.Shards) (*prover.Witness, error) {
+			request.Shards = s
+			if isRoot(c.profile) {
+				return c.system.RootWitness(request)
+			}
+			return c.system.Witness(request)
+		},
+		verifying: func() (*verifier.Key, error) { return builtIn(c.system.Name, c.profile) },
+		proving: func() (*prover.ProvingKey, error) {
+			return prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+		},
+	}, nil
 }
 
 func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
@@ -342,54 +385,38 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if *p.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(*p.threads))
 	}
-	path := cmp.Or(t.operand, systems.SampleClaims)
-	c, err := t.readClaims(path)
-	if err != nil {
-		return nil, err
-	}
-	if *p.profile != "" {
-		if c.profile, err = profileFlag(*p.profile); err != nil {
+	if !*p.plan {
+		if err := t.writable(*p.out); err != nil {
 			return nil, err
 		}
+		if *p.trace != "" {
+			if err := t.writable(*p.trace); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err := p.rootOnDevice(c.profile); err != nil {
+	path := cmp.Or(t.operand, systems.SampleClaims)
+	read := p.claimsSource
+	if isProgram(path) {
+		read = p.programSource
+	} else if len(p.calls.calls) > 0 || p.calls.witness != "" {
+		return nil, usageError("--call, --witness", "these are for programs", "a program, a file whose name ends in "+programExt, path, "")
+	}
+	c, err := read(t, path)
+	if err != nil {
 		return nil, err
-	}
-	if isRoot(c.profile) && *p.shards != "" {
-		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
 	}
 	open := opener(t.cards, machines, !*p.plan)
 	defer open.close()
-	read := c.readPrivate()
-	if *p.plan {
-		read = c.sizePrivate()
-		for i := range c.Claims { // results of zeros are nobody's
-			c.Claims[i].Results = nil
-		}
-	} else if err := t.writable(*p.out); err != nil {
-		return nil, err
-	} else if *p.trace != "" {
-		if err := t.writable(*p.trace); err != nil {
-			return nil, err
-		}
-	}
-	request := systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight}
-	witness := c.system.Witness
-	if isRoot(c.profile) {
-		witness = c.system.RootWitness
-	}
-	w, err := witness(request)
+	w, err := c.witness(shards)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	vk, err := builtIn(c.system.Name, c.profile)
+	vk, err := c.verifying()
 	if err != nil {
 		return nil, err
 	}
-	w, plan, err := fitting(vk, w, machines, func(shards int) (*prover.Witness, error) {
-		request.Shards = systems.Shards{Count: shards}
-		return c.system.Witness(request)
-	})
+	w, plan, err := fitting(vk, w, machines, func(count int) (*prover.Witness, error) { return c.witness(systems.Shards{Count: count}) })
 	if err != nil {
 		return nil, err
 	}
@@ -406,7 +433,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if err := plan.admit(); err != nil {
 		return nil, err
 	}
-	key, err := prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+	key, err := c.proving()
 	if err != nil {
 		return nil, err
 	}
@@ -434,6 +461,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	out.Stages = stageObjects(r)
 	for i := range r.Work {
 		out.code = out.code.Add(r.Work[i].Code)
+	}
+	if c.texts != nil {
+		out.texts = c.texts(w.Claims)
 	}
 	if d := plan.machine.device; d != nil {
 		o := newDeviceObject(*d)

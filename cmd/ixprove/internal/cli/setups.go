@@ -33,19 +33,19 @@ func (t *tool) setups() (*compress.Setups, error) {
 	return compress.NewSetups(filepath.Join(folder, "ixprove", "compress")), nil
 }
 
-// circuits are what proofs are compressed with; tests put a small one in their place.
-type circuits interface {
+// compressor is what proofs are compressed with; tests put a small one in their place.
+type compressor interface {
 	compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error)
 	compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error)
 }
 
-type realCircuits struct{}
+type realCompressor struct{}
 
-func (realCircuits) compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error) {
+func (realCompressor) compile(ctx context.Context, p *compress.Program, backend string, commitments bool) (*compress.System, error) {
 	return p.Compile(ctx, backend, commitments)
 }
 
-func (realCircuits) compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error) {
+func (realCompressor) compress(ctx context.Context, p *compress.Prover, root *rootProof) ([]byte, error) {
 	return p.Compress(ctx, root.key, root.data)
 }
 
@@ -378,12 +378,13 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 	if program == nil && (t.operand == formats.BackendGroth16 || *s.out != "") {
 		return nil, usageError("--proof", "there is no root proof to make keys for", "a proof under the profile root", "none", "ixprove prove --profile root")
 	}
+	defer lessGarbage()()
 	r := &setupResult{Schema: "ixprove/setup/1", Folder: setups.Folder()}
 	do := newSteps(show, 3)
 	var system *compress.System
 	if program != nil {
 		do.next(stageCompile)
-		if system, err = t.circuits.compile(t.ctx, program, t.operand, true); err != nil {
+		if system, err = t.compressor.compile(t.ctx, program, t.operand, true); err != nil {
 			return nil, err
 		}
 		r.Constraints, r.LogDomain = system.Constraints, system.LogDomain

@@ -34,11 +34,12 @@ type verifyResult struct {
 
 	key    *verifier.Key
 	report *verifier.Report
+	texts  []string // of the claims, where their program is known
 }
 
 func (r *verifyResult) text(w io.Writer) {
 	fmt.Fprintf(w, "valid, with %d bits of security proven%s:\n", r.ProvenBits, digestText(r.DigestBits))
-	claimLines(w, r.key, r.report.Claims)
+	claimLines(w, r.key, r.report.Claims, r.texts)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", r.Proof, r.Bytes, r.Key, timeText(r.ElapsedNs))
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: accepted with fewer than %d bits because you said so.\n", verifier.DefaultMinBits)
@@ -56,6 +57,8 @@ func digestText(bits int) string {
 func prepareVerify(f *pflag.FlagSet) action {
 	var k keyFlags
 	k.declare(f)
+	var calls []string
+	f.StringArrayVar(&calls, "call", nil, "with --program: `CALL` that the proof must be of, such as 'fib(90)', and of no others; may be given several times")
 	claims := f.String("claims", "", "claims `FILE` whose claims the proof must make, and no others")
 	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
 	digests := f.Int("min-digest-bits", verifier.DefaultMinDigestBits, "least bits of work for a collision of digests")
@@ -76,6 +79,9 @@ func prepareVerify(f *pflag.FlagSet) action {
 			return nil, usageError("--engine", "the engine is unknown", engineNative+" or "+engineWasm, *engine, "")
 		}
 		path := cmp.Or(t.operand, defaultProof)
+		if len(calls) > 0 && k.program == "" {
+			return nil, usageError("--call", "calls are of a program", "--program FILE", "no --program", "")
+		}
 		proof, err := t.readProofFile(path)
 		if err != nil {
 			return nil, err
@@ -100,8 +106,21 @@ func prepareVerify(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, inFile(path, explain(err, key))
 		}
+		if len(calls) > 0 {
+			list, err := (&callFlags{calls: calls}).parse(k.compiled)
+			if err == nil {
+				err = k.compiled.checkCalls(list, report.Claims)
+			}
+			if err != nil {
+				return nil, inFile(path, err)
+			}
+			policy.Claims = report.Claims
+		}
 		r := newVerifyResult(path, key, report, policy, elapsed)
 		r.Engine = *engine
+		if k.compiled != nil {
+			r.texts = k.compiled.claimTexts(report.Claims)
+		}
 		return r, nil
 	}
 }

@@ -30,7 +30,7 @@ type verifyRootResult struct {
 
 func (r *verifyRootResult) text(w io.Writer) {
 	fmt.Fprintf(w, "valid, with %d bits of security proven of the batch proof:\n", r.Key.Bits)
-	claimLines(w, r.key.ClaimReader(), r.root.Claims)
+	claimLines(w, r.key.ClaimReader(), r.root.Claims, nil)
 	fmt.Fprintf(w, "proof    %s, %d bytes, of which %d are the %s proof\n", r.Proof, r.Bytes, r.SnarkBytes, r.Key.Backend)
 	r.Key.lines(w)
 	fmt.Fprintf(w, "time     %s\n", timeText(r.ElapsedNs))
@@ -150,7 +150,7 @@ func (r *inspectRootResult) text(w io.Writer) {
 	fmt.Fprintf(w, "protocol %s\ncircuit  %s\nproven   %d bits of the batch proof\n\n", r.Key.Protocol, r.Key.Circuit, r.Key.Bits)
 	if r.root != nil {
 		fmt.Fprintf(w, "statement  SHA-256 of the claims, %s\nproof      %d bytes\n\nclaims\n", r.Statement, r.SnarkBytes)
-		claimLines(w, r.key.ClaimReader(), r.root.Claims)
+		claimLines(w, r.key.ClaimReader(), r.root.Claims, nil)
 		return
 	}
 	fmt.Fprintf(w, "claims   %d\ntables  ", r.Key.Claims)
