@@ -46,9 +46,25 @@ type Launch struct {
 	Grid, Block   [3]uint32 // blocks, and threads in a block
 	SharedBytes   int       // dynamic shared memory of a block
 	Args          unsafe.Pointer
-	ArgBytes      int // the kernel's one parameter, a structure of 8-byte fields
+	ArgBytes      int // the kernel's one parameter, a structure
 	Stream        Stream
 	Before, After Event // recorded around the launch where they are not 0
+}
+
+// Source is a kernel that is written at run time, for one device or any.
+type Source struct {
+	Kernel   string // its name, a digest of its text
+	Text     string // PTX
+	ArgBytes int    // of its parameter block
+}
+
+// Compilation is what came of sources.
+type Compilation struct {
+	Ready    bool          // all kernels can be launched; a driver without a compiler never says so
+	Compiled int           // kernels that were compiled
+	Cached   int           // kernels that were found on disk
+	Elapsed  time.Duration // of both
+	Note     string        // why compiled kernels are not on disk now, or were not taken from there
 }
 
 // Driver is what a machine has to offer. Calls on a stream are done in order; Upload and Download return when the host's memory can be used again, Synchronize, Finish and Elapsed
@@ -67,6 +83,8 @@ type Driver interface {
 	Download(s Stream, to unsafe.Pointer, from Address, bytes int64) error
 	Copy(s Stream, to, from Address, bytes int64) error
 	Launch(l *Launch) error
+	// Compile makes kernels that Launch then knows. Unless compile is set it takes only what costs no compilation, because it is on disk or was made before.
+	Compile(sources []Source, compile bool) (Compilation, error)
 	NewStream() (Stream, error)
 	FreeStream(s Stream) error
 	Synchronize(s Stream) error
@@ -138,6 +156,7 @@ type Stage struct {
 	BytesUp, BytesDown int64
 	Launches           int64
 	Busy               time.Duration // between the start and the end of its kernels, by the device's clock
+	Code               CodeCounters
 }
 
 // Device is an open device: a driver with range checks, accounting and timing. It is safe for concurrent use; stage labels are the device's, not a goroutine's.
@@ -150,6 +169,10 @@ type Device struct {
 	pending []timing
 	spare   []Event
 	tables  tables
+	code    CodePolicy
+	written *Library
+
+	preparing map[libraryKey]*preparation
 }
 
 // timing is a launch whose time is not yet known.
@@ -160,7 +183,7 @@ type timing struct {
 
 // New wraps a driver. The device owns it.
 func New(d Driver) *Device {
-	return &Device{driver: d, live: map[Address]int64{}, total: Counters{Stages: []Stage{{Label: "start"}}}}
+	return &Device{driver: d, live: map[Address]int64{}, written: NewLibrary(), preparing: map[libraryKey]*preparation{}, total: Counters{Stages: []Stage{{Label: "start"}}}}
 }
 
 // Info says what the device is.
@@ -222,6 +245,10 @@ func (d *Device) event() (Event, error) {
 
 // Start launches a kernel. params is a structure of 8-byte fields, laid out as the kernel's.
 func Start[P any](d *Device, kernel string, grid, block [3]uint32, sharedBytes int, params *P) error {
+	return d.start(kernel, grid, block, sharedBytes, unsafe.Pointer(params), int(unsafe.Sizeof(*params)))
+}
+
+func (d *Device) start(kernel string, grid, block [3]uint32, sharedBytes int, args unsafe.Pointer, argBytes int) error {
 	for i, limit := range [3]uint32{math.MaxInt32, 65535, 65535} {
 		if grid[i] == 0 || grid[i] > limit || block[i] == 0 || block[i] > 1024 {
 			return outOfRange("launch of "+kernel, "grid %v, block %v", grid, block)
@@ -245,7 +272,7 @@ func Start[P any](d *Device, kernel string, grid, block [3]uint32, sharedBytes i
 	}
 	err = d.driver.Launch(&Launch{
 		Kernel: kernel, Grid: grid, Block: block, SharedBytes: sharedBytes,
-		Args: unsafe.Pointer(params), ArgBytes: int(unsafe.Sizeof(*params)), Before: before, After: after,
+		Args: args, ArgBytes: argBytes, Before: before, After: after,
 	})
 	if err != nil {
 		d.spare = append(d.spare, before, after)
@@ -275,6 +302,9 @@ func (d *Device) FreeHost(b []byte) error { return d.driver.FreeHost(b) }
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, p := range d.preparing {
+		<-p.done
+	}
 	first := d.driver.Synchronize(0)
 	keep := func(err error) {
 		if first == nil {

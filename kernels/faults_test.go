@@ -71,6 +71,13 @@ func (f *faulty) Launch(l *kernels.Launch) error {
 	return f.Driver.Launch(l)
 }
 
+func (f *faulty) Compile(sources []kernels.Source, compile bool) (kernels.Compilation, error) {
+	if err := f.fail(); err != nil {
+		return kernels.Compilation{}, err
+	}
+	return f.Driver.Compile(sources, compile)
+}
+
 func (f *faulty) NewEvent() (kernels.Event, error) {
 	if err := f.fail(); err != nil {
 		return 0, err

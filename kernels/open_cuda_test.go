@@ -11,3 +11,6 @@ func openDevice() (*kernels.Device, error) { return driver.Open(0) }
 
 // maxTestLog is the largest log height that tests transform.
 const maxTestLog = 20
+
+// policies are the ways in which circuits are run here.
+var policies = []kernels.CodePolicy{kernels.CodeInterpret, kernels.CodeCompile}

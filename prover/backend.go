@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
@@ -65,6 +66,7 @@ type StageWork struct {
 	BytesUp, BytesDown int64
 	Launches           int64         // kernels started
 	Busy               time.Duration // of the device in these kernels, by its own clock
+	Code               kernels.CodeCounters
 }
 
 // RowWork is how the rows of a circuit's tables came to a device.

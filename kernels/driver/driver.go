@@ -176,14 +176,16 @@ type loaded struct {
 
 type driver struct {
 	info    kernels.Info
-	kernels map[string]entry
 	device  cu.Device
 	context cu.CUContext
 
 	open   sync.RWMutex // held for reading by calls, so that none is under way when the context is given back
 	closed bool
 
+	compiling sync.Mutex // held while kernels are made that were written at run time
+
 	mu        sync.Mutex // of what follows
+	kernels   map[string]entry
 	modules   map[string]unsafe.Pointer
 	functions map[string]*loaded
 	streams   map[kernels.Stream]cu.Stream
@@ -370,7 +372,7 @@ func (d *driver) load(place string, l *kernels.Launch) (unsafe.Pointer, error) {
 			if err != nil {
 				return nil, err
 			}
-			if m, err = module("compilation of "+e.file, string(text)); err != nil {
+			if m, err = module("compilation of "+e.file, append(text, 0)); err != nil {
 				return nil, err
 			}
 			d.modules[e.file] = m

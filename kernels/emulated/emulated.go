@@ -157,6 +157,11 @@ func (d *driver) Launch(l *kernels.Launch) error {
 	return nil
 }
 
+// Compile implements kernels.Driver: there is no compiler for PTX here.
+func (*driver) Compile([]kernels.Source, bool) (kernels.Compilation, error) {
+	return kernels.Compilation{}, nil
+}
+
 func (d *driver) number() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

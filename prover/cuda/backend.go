@@ -19,17 +19,22 @@ type Backend struct {
 	Budget prover.Bytes
 	// Separate gives each buffer its own allocation, so that a sanitizer sees where it ends and which of its values nobody wrote. It is slow.
 	Separate bool
+	// Code says how circuits are run. Its zero value compiles for large tables.
+	Code kernels.CodePolicy
 
 	driver kernels.Driver
-	turn   chan struct{}   // holds a value while a session is open
-	block  kernels.Address // of device memory, for the proofs one after the other: giving it back takes longer than some proofs do
-	size   prover.Bytes    // of the block
-	staged []byte          // page-locked staging memory for traces and seeds, made when it is first needed
-	broken error           // why a session could not give everything back
+	code   *kernels.Library // what was written for circuits
+	turn   chan struct{}    // holds a value while a session is open
+	block  kernels.Address  // of device memory, for the proofs one after the other: giving it back takes longer than some proofs do
+	size   prover.Bytes     // of the block
+	staged []byte           // page-locked staging memory for traces and seeds, made when it is first needed
+	broken error            // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
-func New(d kernels.Driver) *Backend { return &Backend{driver: d, turn: make(chan struct{}, 1)} }
+func New(d kernels.Driver) *Backend {
+	return &Backend{driver: d, code: kernels.NewLibrary(), turn: make(chan struct{}, 1)}
+}
 
 // Name returns "cuda" and the device's name.
 func (b *Backend) Name() string { return "cuda: " + b.driver.Info().Name }
@@ -76,7 +81,14 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
 	a := newArena(b.driver, b.block, size, small)
-	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: kernels.New(a), stage: prover.StageTrace, shards: len(j.Shapes)}, nil
+	d := kernels.New(a)
+	d.SetCode(b.Code, b.code)
+	for _, s := range j.Shapes {
+		for i := range s.Tables {
+			d.Prepare(s.Tables[i].Circuit, s.Tables[i].LogHeight)
+		}
+	}
+	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace, shards: len(j.Shapes)}, nil
 }
 
 // fit has a block of that size ready, none for 0. The one that is there serves if it is large enough and within the budget.

@@ -157,6 +157,13 @@ func (s *shim) Launch(l *kernels.Launch) error {
 	return s.Driver.Launch(l)
 }
 
+func (s *shim) Compile(sources []kernels.Source, compile bool) (kernels.Compilation, error) {
+	if err := s.call("compilation"); err != nil {
+		return kernels.Compilation{}, err
+	}
+	return s.Driver.Compile(sources, compile)
+}
+
 func (s *shim) NewEvent() (e kernels.Event, err error) {
 	if err = s.call("event"); err == nil {
 		if e, err = s.Driver.NewEvent(); err == nil {
@@ -233,6 +240,7 @@ func newSmall(t testing.TB) *small {
 	t.Helper()
 	p := &small{shim: newShim(t), key: keygen(t, fibonacci.System(), "dev")}
 	p.backend = cuda.New(p.shim)
+	p.backend.Code = policies[len(policies)-1]
 	t.Cleanup(func() {
 		if err := p.backend.Close(); err != nil {
 			t.Error(err)

@@ -81,7 +81,14 @@ func same(t *testing.T, b *cuda.Backend, pk *prover.ProvingKey, w *prover.Witnes
 
 // TestSystems proves with every built-in system, every profile, and one shard or three. Without -long, blake3 only under dev and without its larger files.
 func TestSystems(t *testing.T) {
-	b := open(t)
+	for _, policy := range policies {
+		b := open(t)
+		b.Code = policy
+		t.Run(fmt.Sprint("code ", policy), func(t *testing.T) { systems(t, b) })
+	}
+}
+
+func systems(t *testing.T, b *cuda.Backend) {
 	for _, p := range security.Profiles() {
 		if p.Suite != security.SuiteBlake3 {
 			continue // TestOtherSuites

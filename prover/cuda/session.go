@@ -63,7 +63,7 @@ func (s *session) Work() ([]prover.StageWork, error) {
 	}
 	var out []prover.StageWork
 	for _, st := range c.Stages[1:] { // the first is what came before any stage: nothing
-		out = append(out, prover.StageWork{Stage: prover.Stage(st.Label), BytesUp: st.BytesUp, BytesDown: st.BytesDown, Launches: st.Launches, Busy: st.Busy})
+		out = append(out, prover.StageWork{Stage: prover.Stage(st.Label), BytesUp: st.BytesUp, BytesDown: st.BytesDown, Launches: st.Launches, Busy: st.Busy, Code: st.Code})
 	}
 	return out, nil
 }

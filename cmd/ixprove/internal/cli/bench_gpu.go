@@ -10,6 +10,7 @@ import (
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
+	"github.com/ixprove/ixprove/kernels/ptx"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -101,6 +102,15 @@ func (g *gpuBench) busy() (t time.Duration, err error) {
 		t += s.Busy
 	}
 	return t, err
+}
+
+// direct is how many programs kernels of their own ran.
+func (g *gpuBench) direct() (n int, err error) {
+	c, err := g.device.Counters()
+	for _, s := range c.Stages {
+		n += s.Code.Direct
+	}
+	return n, err
 }
 
 // cost is what a measurement has to do at least.
@@ -489,13 +499,11 @@ func (g *gpuBench) layers() error {
 	return nil
 }
 
-// Time of 10^9 constraint operations on an H200: of compiled code for random constraints, and what the circuits' should reach.
-const (
-	operationFloor  = 700 * time.Microsecond
-	operationTarget = 1200 * time.Microsecond
-)
+// operationTarget is what 10^9 constraint operations should take on an H200.
+const operationTarget = 1200 * time.Microsecond
 
-// constraints measures the quotient of the largest circuit of blake3. Its operations are those of the circuit's graph at each point.
+// constraints measures the quotient of the largest circuit of blake3, by kernels of its own and by the interpreter. Operations are those of the base field that its constraints and lookups take at each
+// point (ptx.Operations). The floor is reading each column and writing the quotient once.
 func (g *gpuBench) constraints() error {
 	const asked = 18
 	raw, err := blake3.System().Compile(hash.Blake3{}.Name(), verifier.RawProfile(g.profile), g.profile.MinLogHeight)
@@ -529,33 +537,40 @@ func (g *gpuBench) constraints() error {
 	z := field.Ext{3, 5, 7}
 	ch := logup.NewChallenges(z, z, formats.MaxLookupArgs)
 	points := float64(int(1) << (log + bits.Len(uint(c.Slices()-1))))
-	operations := 0
-	for _, n := range c.Nodes {
-		if n.Op >= formats.OpAdd {
-			operations++
-		}
-	}
+	operations := ptx.Operations(c, true)
+	shape := fmt.Sprintf("blake3 compress, 2^%d x %d, %d operations a point", log, main+aux, operations)
 	work := float64(operations) * points
-	times := make([]time.Duration, g.out.Runs+1)
-	for i := range times {
-		before, err := g.busy()
-		if err == nil {
-			err = g.device.Quotient(out, c, log, g.profile.LogBlowup, matrices[0], kernels.Array[field.Element]{}, matrices[1], ch, z, z)
+	defer g.device.SetCode(kernels.CodeAuto, nil)
+	for _, by := range []struct {
+		name   string
+		policy kernels.CodePolicy
+	}{{"constraints, compiled", kernels.CodeCompile}, {"constraints, interpreted", kernels.CodeInterpret}} {
+		g.device.SetCode(by.policy, nil)
+		times := make([]time.Duration, g.out.Runs+1)
+		for i := range times {
+			before, err := g.busy()
+			if err == nil {
+				err = g.device.Quotient(out, c, log, g.profile.LogBlowup, matrices[0], kernels.Array[field.Element]{}, matrices[1], ch, z, z)
+			}
+			if err != nil {
+				return err
+			}
+			after, err := g.busy()
+			if err != nil {
+				return err
+			}
+			times[i] = after - before
 		}
-		if err != nil {
+		if n, err := g.direct(); err != nil {
 			return err
+		} else if n == 0 && by.policy == kernels.CodeCompile {
+			g.out.Rows = append(g.out.Rows, benchRow{Name: by.name, Shape: shape, Status: statusSkipped, Reason: "the device has no compiler"})
+			continue
 		}
-		after, err := g.busy()
-		if err != nil {
-			return err
+		r := g.add(by.name, shape, times[1:], work, "operation", g.floor(cost{bytes: 8 * points * float64(main+aux+3)}), log < asked)
+		if by.policy == kernels.CodeCompile && log == asked && strings.Contains(g.device.Info().Name, "H200") {
+			g.aim(r, time.Duration(float64(operationTarget)*work/1e9))
 		}
-		times[i] = after - before
-	}
-	scale := func(t time.Duration) time.Duration { return time.Duration(float64(t) * work / 1e9) }
-	floor := scale(operationFloor * 132 / time.Duration(max(1, g.device.Info().Processors)))
-	r := g.add("constraints", fmt.Sprintf("blake3 compress, 2^%d x %d, %d operations a point", log, main, operations), times[1:], work, "operation", max(1, floor), log < asked)
-	if log == asked && strings.Contains(g.device.Info().Name, "H200") {
-		g.aim(r, scale(operationTarget))
 	}
 	return nil
 }

@@ -71,6 +71,9 @@ func TestBenchGPU(t *testing.T) {
 	}
 	r := measure("--vram", "1GiB")
 	for _, m := range r.Rows {
+		if m.Name == "constraints, compiled" && m.Status == statusSkipped && m.Reason != "" {
+			continue // there is no compiler
+		}
 		if m.MedianNs <= 0 || m.FloorNs <= 0 || m.Ratio <= 0 || m.TargetNs != 0 || m.Status != statusReduced && m.Status != statusMeasured {
 			t.Errorf("%+v", m)
 		}

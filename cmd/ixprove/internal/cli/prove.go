@@ -45,6 +45,7 @@ type proveResult struct {
 
 	key    *verifier.Key
 	claims []formats.Claim
+	code   kernels.CodeCounters
 	texts  []string
 }
 
@@ -66,6 +67,24 @@ type workObject struct {
 	BytesDown int64         `json:"bytes_down"`
 	Kernels   int64         `json:"kernels"`
 	BusyNs    time.Duration `json:"busy_ns"`
+	Code      *codeObject   `json:"code,omitempty"`
+}
+
+// codeObject is how a stage's constraints or lookups were run.
+type codeObject struct {
+	Interpreted int           `json:"interpreted"`      // programs that the interpreter ran
+	Direct      int           `json:"direct"`           // programs that kernels of their own ran
+	Compiled    int           `json:"compiled_kernels"` // of these, compiled now
+	Cached      int           `json:"cached_kernels"`   // and taken from disk
+	CompileNs   time.Duration `json:"compile_ns"`
+	Note        string        `json:"note,omitempty"`
+}
+
+func newCodeObject(c kernels.CodeCounters) *codeObject {
+	if c.Interpreted+c.Direct == 0 {
+		return nil
+	}
+	return &codeObject{c.Interpreted, c.Direct, c.CompiledKernels, c.CachedKernels, c.Elapsed, c.Note}
 }
 
 // stageObjects are a proof's stages with what its device did in them.
@@ -74,7 +93,7 @@ func stageObjects(r *prover.Result) (out []stageObject) {
 		o := stageObject{Stage: s.Stage, Ns: s.Time}
 		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
 			w := &r.Work[at]
-			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
+			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy, newCodeObject(w.Code)}
 		}
 		out = append(out, o)
 	}
@@ -145,10 +164,16 @@ func (r *proveResult) text(w io.Writer) {
 		var sum workObject
 		for _, s := range r.Stages {
 			if w := s.Device; w != nil {
-				sum = workObject{sum.BytesUp + w.BytesUp, sum.BytesDown + w.BytesDown, sum.Kernels + w.Kernels, sum.BusyNs + w.BusyNs}
+				sum = workObject{sum.BytesUp + w.BytesUp, sum.BytesDown + w.BytesDown, sum.Kernels + w.Kernels, sum.BusyNs + w.BusyNs, nil}
 			}
 		}
 		fmt.Fprintf(w, "device  %s, busy for %s in %d kernels, %s up, %s down\n", r.Device.UUID, timeText(sum.BusyNs), sum.Kernels, bytesText(prover.Bytes(sum.BytesUp)), bytesText(prover.Bytes(sum.BytesDown)))
+		if c := r.code; c.Interpreted+c.Direct > 0 {
+			fmt.Fprintf(w, "code    %d programs compiled for their circuits, %d interpreted; %d kernels compiled and %d read in %s\n", c.Direct, c.Interpreted, c.CompiledKernels, c.CachedKernels, timeText(c.Elapsed))
+		}
+		if r.code.Note != "" {
+			fmt.Fprintf(w, "note    %s\n", r.code.Note)
+		}
 	}
 	for _, o := range r.Rows {
 		fmt.Fprintf(w, "rows    of %s by the %s, %s up\n", o.Circuit, o.By, bytesText(prover.Bytes(o.BytesUp)))
@@ -434,6 +459,9 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: plan.Shards, Rows: rowObjects(r.Rows),
 		ProvenBits: r.Report.ProvenBits, DigestBits: r.Report.DigestBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
 	out.Stages = stageObjects(r)
+	for i := range r.Work {
+		out.code = out.code.Add(r.Work[i].Code)
+	}
 	if c.texts != nil {
 		out.texts = c.texts(w.Claims)
 	}
