@@ -407,7 +407,7 @@ func TestCompressInterruptedInside(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			stderr := &stopAt{stage: stage, stop: cancel}
 			var stdout bytes.Buffer
-			code := run(&tool{ctx: ctx, stdin: strings.NewReader(""), stderr: stderr, disk: realDisk{}, cards: realCards{}, circuits: toyCircuits{}}, append(c.args, "--progress=json"), &stdout)
+			code := run(&tool{ctx: ctx, stdin: strings.NewReader(""), stderr: stderr, disk: realDisk{}, cards: realCards{}, compressor: toyCompressor{}}, append(c.args, "--progress=json"), &stdout)
 			if exit(code) != exitInterrupted || stdout.Len() > 0 || ctx.Err() == nil {
 				t.Errorf("%v at %s: exit %d\n%s%s", c.args, stage, code, stdout.String(), stderr.String())
 			}
