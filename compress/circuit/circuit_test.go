@@ -25,6 +25,7 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
+	"github.com/ixprove/ixprove/systems/blake3"
 	"github.com/ixprove/ixprove/systems/fibonacci"
 	"github.com/ixprove/ixprove/verifier/air"
 )
@@ -110,6 +111,11 @@ func TestValidProofs(t *testing.T) {
 	samples := map[string]*sample{"tiny": tiny(t), "no layers": numbers(t, "root-dev", 5)}
 	if *long {
 		samples["profile root"] = numbers(t, "root", 300)
+		w, err := blake3.Witness([][]byte{[]byte("a file")}, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples["many tables"] = prove(t, blake3.System(), "root-dev", w)
 	}
 	for name, s := range samples {
 		for _, o := range []Options{{Commitments: true}, {}} {
