@@ -51,8 +51,8 @@ type Launch struct {
 	Before, After Event // recorded around the launch where they are not 0
 }
 
-// Driver is what a machine has to offer. Calls on a stream are done in order; Upload, Download and Synchronize return when the host's memory can be used again, the others
-// may return at once. Errors are *Error. A Driver is safe for concurrent use.
+// Driver is what a machine has to offer. Calls on a stream are done in order; Upload and Download return when the host's memory can be used again, Synchronize, Finish and Elapsed
+// when the device has come so far, the others may return at once. Errors are *Error. A Driver is safe for concurrent use.
 type Driver interface {
 	Info() Info
 	Alloc(bytes int64) (Address, error)
@@ -61,7 +61,8 @@ type Driver interface {
 	FreeHost(b []byte) error
 	Fill(s Stream, to Address, v byte, bytes int64) error
 	Upload(s Stream, to Address, from unsafe.Pointer, bytes int64) error
-	// UploadRows is Upload for `count` runs of `bytes` bytes, one after the other in the host's memory, to places that are pitch bytes apart.
+	// UploadRows copies `count` runs of `bytes` bytes, one after the other in the host's memory, to places that are pitch bytes apart. The host's memory must stay as it is until the
+	// stream has come so far.
 	UploadRows(s Stream, to Address, pitch int64, from unsafe.Pointer, bytes, count int64) error
 	Download(s Stream, to unsafe.Pointer, from Address, bytes int64) error
 	Copy(s Stream, to, from Address, bytes int64) error
@@ -73,6 +74,7 @@ type Driver interface {
 	FreeEvent(e Event) error
 	Record(e Event, s Stream) error
 	Wait(s Stream, e Event) error
+	Finish(e Event) error                          // waits for what was done before e was recorded
 	Elapsed(from, to Event) (time.Duration, error) // waits for both
 	Close() error
 }
@@ -182,7 +184,7 @@ func (d *Device) Enter(label string) {
 func (d *Device) Counters() (Counters, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.settle(); err != nil {
+	if err := d.settle(0); err != nil {
 		return Counters{}, err
 	}
 	c := d.total
@@ -190,9 +192,9 @@ func (d *Device) Counters() (Counters, error) {
 	return c, nil
 }
 
-// settle adds up the pending times.
-func (d *Device) settle() error {
-	for len(d.pending) > 0 {
+// settle adds up the pending times but for the last few.
+func (d *Device) settle(few int) error {
+	for len(d.pending) > few {
 		t := d.pending[0]
 		busy, err := d.driver.Elapsed(t.before, t.after)
 		if err != nil {
@@ -206,7 +208,7 @@ func (d *Device) settle() error {
 }
 
 // maxPending bounds the events that wait to be read.
-const maxPending = 1 << 10
+const maxPending = 1 << 7
 
 // event takes a spare event or makes one.
 func (d *Device) event() (Event, error) {
@@ -228,7 +230,7 @@ func Start[P any](d *Device, kernel string, grid, block [3]uint32, sharedBytes i
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.pending) == maxPending {
-		if err := d.settle(); err != nil {
+		if err := d.settle(maxPending / 2); err != nil { // launches of long ago, so that the device goes on
 			return err
 		}
 	}
@@ -401,8 +403,9 @@ func (a Array[T]) Upload(values []T) error {
 	return nil
 }
 
-// UploadTile copies some rows of a matrix of `height` values a column, those from `first` on: values holds `rows` values of each column, one column after the other.
-func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
+// UploadTile begins to copy some rows of a matrix of `height` values a column, those from `first` on: values holds `rows` values of each column, one column after the other, and must
+// stay as it is until the stream has come so far.
+func (a Array[T]) UploadTile(s Stream, values []T, rows, first, height int) error {
 	const place = "upload of a tile"
 	if rows < 1 || first < 0 || height < 1 || rows > height || first > height-rows || len(values)%rows != 0 || len(values)/rows > a.n/height {
 		return outOfRange(place, "%d values, rows %d to %d of %d, of a matrix of %d", len(values), first, first+rows, height, a.n)
@@ -412,7 +415,7 @@ func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
 	}
 	var v T
 	size := int64(unsafe.Sizeof(v))
-	err := a.device.driver.UploadRows(0, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
+	err := a.device.driver.UploadRows(s, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
 	if err != nil {
 		return err
 	}

@@ -164,6 +164,7 @@ func everyKernel(d *kernels.Device, c *air.Circuit) (err error) {
 	step(func() error { return d.Weights(word, log, ext(r), true) })
 	step(func() error { _, err := d.Sums(list, word, n); return err })
 	step(func() error { return d.Deep(word, log+logBlowup, list, coefficients, ext(r), ext(r), false) })
+	step(func() error { return d.Flagged("faults") })
 	step(func() error {
 		return d.Fold(folded, word, log+logBlowup, 2, ext(r), kernels.Array[field.Ext]{}, field.Ext{})
 	})

@@ -46,11 +46,11 @@ func programMemory(c *air.Circuit, on domain, arguments int, delta *field.Ext, p
 
 // SumsMemory is the working memory of Device.Sums.
 func SumsMemory(columns, rows int) []int64 {
-	return []int64{24 * int64(sumsParts(rows)) * int64(columns), 24 * int64(columns)}
+	return []int64{24 * int64(sumsParts(rows)) * int64(columns), 24 * int64(columns+1)}
 }
 
-// FlagMemory is the working memory of Device.Deep, Device.Weights and Device.Grind.
-func FlagMemory() []int64 { return []int64{8} }
+// GrindMemory is the working memory of Device.Grind.
+func GrindMemory() []int64 { return []int64{8} }
 
 // GatherMemory is the working memory of Device.Gather.
 func GatherMemory(columns, rows int) []int64 {
@@ -65,7 +65,7 @@ func FinalMemory(logSize int) []int64 { return []int64{24 << logSize} }
 
 // TablesMemory is what a device looks up in when it extended values and coefficients of some heights: each table's size.
 func TablesMemory(logHeights []int, logBlowup int) []int64 {
-	sizes := []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10}
+	sizes := []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, 8}
 	for _, log := range logHeights {
 		if log > 0 {
 			weights := int64(8) << (passes(log)[0] + logBlowup)

@@ -7,6 +7,7 @@ import (
 // tables holds what kernels look up, made and uploaded when it is first needed and kept until the device is closed.
 type tables struct {
 	roots, shifts, inverseShifts, ones Array[field.Element]
+	flag                               Array[uint64] // not zero once an evaluation point lay in a domain
 	weights                            map[weightsKey]Array[field.Element]
 }
 
@@ -69,6 +70,13 @@ func (d *Device) powerTables() (tableParams, error) {
 				}
 				return tableParams{}, err
 			}
+		}
+		var err error
+		if t.flag, err = keep(d, []uint64{0}); err != nil {
+			for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
+				made.Free()
+			}
+			return tableParams{}, err
 		}
 		t.weights = map[weightsKey]Array[field.Element]{}
 		d.mu.Lock()

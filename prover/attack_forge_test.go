@@ -308,9 +308,8 @@ func forgedValues() hooks {
 		case c.Index != tableQuiet && !(number == commitQuotient && c.Index == tableQuiet):
 		case number == commitMain && which == nil:
 			values[0] = field.AddExt(values[0], field.Ext{1})
-			here = values[0]
-		case number == commitMain:
-			next = values[0]
+			w, _ := field.RootOfUnity(log)
+			here, next = values[0], valueAt(words(c)[:1], log+c.In.(*plainCommit).s.logBlowup, field.ScaleExt(z, w))[0]
 		case number == commitQuotient:
 			zero := field.SubExt(field.SquareExtTimes(z, log), field.Ext{1})
 			inverse, _ := field.InverseExt(zero)

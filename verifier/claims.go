@@ -9,13 +9,14 @@ import (
 	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
-// CheckClaims checks that claims are statements of the key's entries (P-5 to P-8).
+// CheckClaims checks that claims are statements of the key's entries (P-5 to P-8, P-38).
 func CheckClaims(key *Key, claims []formats.Claim) error {
 	if len(claims) < 1 || len(claims) > formats.MaxClaims {
 		e := rejected("P-5", "claims", "the number of claims is out of range").Mismatch(1, uint64(len(claims)))
 		e.Expected = "1 to " + strconv.Itoa(formats.MaxClaims)
 		return e
 	}
+	made := make([]uint64, len(key.Entries)) // claims of each entry
 	for i := range claims {
 		c := &claims[i]
 		place := "claim " + strconv.Itoa(i)
@@ -24,6 +25,7 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 			e.Expected = "less than " + e.Expected
 			return e
 		}
+		made[c.Entry]++
 		entry := &key.Entries[c.Entry]
 		args, results := EntryElements(entry)
 		for _, part := range []struct {
@@ -46,6 +48,11 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 					at++
 				}
 			}
+		}
+	}
+	for i, n := range made {
+		if args, results := EntryElements(&key.Entries[i]); args+results == 0 && n != 1 {
+			return rejected("P-38", "claims of entry "+formats.Quote(key.Entries[i].Name), "an entry that states nothing is claimed once").Mismatch(1, n)
 		}
 	}
 	return nil

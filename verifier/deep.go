@@ -79,6 +79,7 @@ func (v *shardVerifier) codewords(indices []uint32, opened []*merkle.Opened, lam
 		pinPowers = append(pinPowers, p)
 	}
 	out := make([][]field.Ext, len(v.Schedule.Heights))
+	var values, below []field.Element
 	for level, h := range v.Schedule.Heights {
 		at := merkle.Distinct(indices, v.Schedule.Heights[0]-h)
 		w, _ := field.RootOfUnity(h)
@@ -109,19 +110,19 @@ func (v *shardVerifier) codewords(indices []uint32, opened []*merkle.Opened, lam
 				for i, index := range at {
 					row := formats.Elements(opened[tree].Row(level, index)[offset : offset+n*formats.ElementBytes])
 					s := &sums[i]
+					values = values[:0]
 					for c := range n {
-						s[0] = field.AddExt(s[0], field.ScaleExt(here[c], field.Element(row.At(c))))
+						values = append(values, field.Element(row.At(c)))
 					}
-					for k, c := range t.NextColumns(kind) {
-						s[1] = field.AddExt(s[1], field.ScaleExt(next[k], field.Element(row.At(c))))
-					}
+					s[0] = field.AddExt(s[0], field.Dot(here, values))
 					if kind == Main {
-						var g field.Ext
-						for c := range n {
-							g = field.AddExt(g, field.ScaleExt(pinPowers[c], field.Element(row.At(c))))
-						}
-						s[2] = field.AddExt(s[2], field.MulExt(pin, g))
+						s[2] = field.AddExt(s[2], field.MulExt(pin, field.Dot(pinPowers[:n], values)))
 					}
+					below = below[:0]
+					for _, c := range t.NextColumns(kind) {
+						below = append(below, values[c])
+					}
+					s[1] = field.AddExt(s[1], field.Dot(next, below))
 				}
 			}
 		}

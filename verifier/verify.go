@@ -28,7 +28,7 @@ const DefaultMinBits = 128
 // DefaultMinDigestBits is the collision resistance of digests that a policy demands unless it says otherwise: what both suites have (docs/security.md, Digests).
 const DefaultMinDigestBits = 126
 
-// Verify checks a batch proof against a key (P-1 to P-37). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
+// Verify checks a batch proof against a key (P-1 to P-38). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
 // proves the report's claims, in the sense of docs/security.md.
 func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 	maxBytes := policy.MaxProofBytes

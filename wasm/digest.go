@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "61d5167368917753d96684051a0cefd1bf85da27e5eaba9b032e75d426e27fde"
+const Digest = "b3263583f5650411fa349cf4bb6c3c06220e25e8e60a15fd761f991cda39ed01"

@@ -44,7 +44,7 @@ INLINE u64 shuffle_xor(u64 v, u32 mask) {
 }
 
 INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
-
+INLINE void atomic_add(u64 *at, u64 v) { asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
 INLINE u32 rotate_right(u32 v, int n) {
 	u32 r;

@@ -44,6 +44,7 @@ package driver
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -75,10 +76,11 @@ func failure(place string, r C.int) error {
 	return describe(place, uint32(r), fmt.Errorf("%s (%d)", C.GoString(C.error_name(C.CUresult(r))), int(r)))
 }
 
-// failed describes a failed call of gorgonia.org/cu.
+// failed describes a failed call of gorgonia.org/cu. What is described already stays as it is.
 func failed(place string, err error) error {
-	if err == nil {
-		return nil
+	var described *kernels.Error
+	if err == nil || errors.As(err, &described) {
+		return err
 	}
 	if err == cu.OutOfMemory {
 		return describe(place, C.CUDA_ERROR_OUT_OF_MEMORY, err)

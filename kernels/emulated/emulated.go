@@ -207,6 +207,9 @@ func (d *driver) Record(e kernels.Event, _ kernels.Stream) error {
 // Wait implements kernels.Driver.
 func (*driver) Wait(kernels.Stream, kernels.Event) error { return nil }
 
+// Finish implements kernels.Driver.
+func (*driver) Finish(kernels.Event) error { return nil }
+
 // Elapsed implements kernels.Driver.
 func (d *driver) Elapsed(from, to kernels.Event) (time.Duration, error) {
 	d.mu.Lock()

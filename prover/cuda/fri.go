@@ -17,6 +17,7 @@ type layer struct {
 	word kernels.Array[field.Ext]
 	step int
 	tree *tree
+	root formats.Digest
 }
 
 // CommitLayer implements prover.Session. The layer refers to the word, which must outlive it.
@@ -26,11 +27,14 @@ func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (_ prover
 	width := 3 << step
 	shape := merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: width}})
 	l.tree, err = s.hash(shape, width, func(int) (kernels.Columns, error) { return kernels.Columns(nil).AddExts(l.word, 1<<step), nil })
+	if err == nil {
+		l.root, err = l.tree.top()
+	}
 	return l, err
 }
 
 // Root implements prover.Layer.
-func (l *layer) Root() formats.Digest { return l.tree.root }
+func (l *layer) Root() formats.Digest { return l.root }
 
 // Open implements prover.Layer.
 func (l *layer) Open(leaves, known []uint32) (o formats.Opening, err error) {
@@ -78,6 +82,9 @@ func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, 
 func (s *session) Final(word prover.Codeword, sched *fri.Schedule) (_ []field.Ext, err error) {
 	defer s.explain(&err, "final polynomial of 2^%d coefficients", sched.Final)
 	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	if err := s.device.Flagged("DEEP quotients"); err != nil {
 		return nil, err
 	}
 	all, err := s.device.Final(word.(*codeword).word, sched.Final+sched.LogBlowup)

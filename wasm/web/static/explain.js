@@ -53,6 +53,7 @@ export const checks = {
   "P-35": "The low-degree test fails at its end: the committed tables are not what the program's rules allow.",
   "P-36": "Checking this proof would take more work than a verifier does for one proof. The prover can make smaller proofs of the same claims.",
   "P-37": `A hash in the proof is not written in the one way that the key's hash function has for it. ${altered}`,
+  "P-38": "An entry that states nothing, such as the memory of a program, must be claimed exactly once. Whoever made the proof left its claim out or made it twice.",
   "K-1": "The key is not written in the one encoding that is valid, or is too long. Is this a key file?",
   "K-2": "This is another kind of file, or a key of a version that this verifier does not know. A proof given as a key looks like this.",
   "K-3": "The key asks for a hash function that this verifier does not have. Roots, which are made to be compressed, are checked with ixprove verify.",

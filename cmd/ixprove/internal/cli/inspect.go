@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -104,7 +103,13 @@ func prepareInspect(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		if isKey(data) {
+		switch kind := formats.Kind(data); kind {
+		case formats.KindRoot, formats.KindRootKey:
+			if *soundcalc {
+				return nil, usageError("--soundcalc", "this is no batch proof", "a batch proof", path, "")
+			}
+			return t.inspectRoot(path, data, kind, &k)
+		case formats.KindKey:
 			key, err := verifier.ParseKey(data, suites...)
 			if err != nil {
 				return nil, inFile(path, err)
@@ -135,13 +140,6 @@ func prepareInspect(f *pflag.FlagSet) action {
 		r.addProof(report, shape)
 		return r, nil
 	}
-}
-
-// isKey reports whether data says of itself that it is a verifying key.
-func isKey(data []byte) bool {
-	_, err := formats.DecodeProof(data, formats.MaxProofBytes)
-	var e *formats.Error
-	return errors.As(err, &e) && e.Check == "P-3" && e.Got == formats.KindKey
 }
 
 func reportShape(key *verifier.Key, report *verifier.Report) security.Shape {
@@ -208,7 +206,7 @@ func (r *inspectResult) text(w io.Writer) {
 		1<<p.LogArity, 1<<p.LogFinal)
 	if r.report != nil {
 		fmt.Fprint(w, "claims\n")
-		claimLines(w, r.key, r.report.Claims)
+		claimLines(w, r.key, r.report.Claims, nil)
 		fmt.Fprintln(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -86,17 +86,17 @@ type termObject struct {
 }
 
 // newPlan computes the memory of a proof. Regeneration is planned when only it fits the budget.
-func newPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, on machine) *planResult {
+func newPlan(key *verifier.Key, shapes []*verifier.Shape, w *prover.Witness, on machine) *planResult {
 	budget := on.budget
-	p := &planResult{Schema: "ixprove/plan/1", Key: newKeyObject(key), Claims: claims, Shards: shapeObjects(shapes), Budget: budget, Device: "cpu", machine: on,
-		ProvenBits: security.Level(security.Terms(key.Profile, verifier.Security(shapes, claims), security.Johnson))}
+	p := &planResult{Schema: "ixprove/plan/1", Key: newKeyObject(key), Claims: len(w.Claims), Shards: shapeObjects(shapes), Budget: budget, Device: "cpu", machine: on,
+		ProvenBits: security.Level(security.Terms(key.Profile, verifier.Security(shapes, len(w.Claims)), security.Johnson))}
 	memory := func(regenerate bool) *prover.Memory { return prover.EstimateMemory(key, shapes, regenerate) }
 	if on.gpu {
 		p.Device = "cuda"
 		if on.device != nil {
 			p.Device = on.device.UUID
 		}
-		memory = func(regenerate bool) *prover.Memory { return on.memory(prover.NewJob(key, shapes, regenerate)) }
+		memory = func(regenerate bool) *prover.Memory { return on.memory(prover.NewJob(key, shapes, w, regenerate)) }
 	}
 	m := memory(false)
 	if budget > 0 && m.Peak > budget {

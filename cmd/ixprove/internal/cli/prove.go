@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -37,12 +38,14 @@ type proveResult struct {
 	Threads     int             `json:"threads"`
 	ElapsedNs   time.Duration   `json:"elapsed_ns"`
 	Stages      []stageObject   `json:"stages"`
+	Rows        []rowObject     `json:"rows,omitempty"` // how they came to the device
 	BufferBytes int64           `json:"peak_buffer_bytes"`
 	Planned     prover.Bytes    `json:"planned_peak_bytes"`
 	Device      *deviceObject   `json:"device,omitempty"`
 
 	key    *verifier.Key
 	claims []formats.Claim
+	texts  []string
 }
 
 // tableObject is a table as JSON.
@@ -65,19 +68,76 @@ type workObject struct {
 	BusyNs    time.Duration `json:"busy_ns"`
 }
 
+// stageObjects are a proof's stages with what its device did in them.
+func stageObjects(r *prover.Result) (out []stageObject) {
+	for _, s := range r.Stages {
+		o := stageObject{Stage: s.Stage, Ns: s.Time}
+		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
+			w := &r.Work[at]
+			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// rowObject says who wrote the rows of a circuit's tables.
+type rowObject struct {
+	Circuit string `json:"circuit"`
+	By      string `json:"by"` // "device", from seeds, or "host"
+	Tables  int    `json:"tables"`
+	BytesUp int64  `json:"bytes_up"`
+}
+
+func rowObjects(rows []prover.RowWork) (out []rowObject) {
+	for _, r := range rows {
+		by := "host"
+		if r.OnDevice {
+			by = "device"
+		}
+		out = append(out, rowObject{r.Circuit, by, r.Tables, r.BytesUp})
+	}
+	return out
+}
+
 // firstPlan is the plan for the first machine that the proof fits, or that for the last of them.
-func firstPlan(key *verifier.Key, shapes []*verifier.Shape, claims int, machines []machine) (plan *planResult) {
+func firstPlan(key *verifier.Key, shapes []*verifier.Shape, w *prover.Witness, machines []machine) (plan *planResult) {
 	for _, on := range machines {
-		if plan = newPlan(key, shapes, claims, on); plan.Fits {
+		if plan = newPlan(key, shapes, w, on); plan.Fits {
 			break
 		}
 	}
 	return plan
 }
 
+// fitting cuts a batch into more shards until it fits one of the machines, or until more shards do not help.
+func fitting(key *verifier.Key, w *prover.Witness, machines []machine, cut func(shards int) (*prover.Witness, error)) (*prover.Witness, *planResult, error) {
+	shapes, err := prover.Shapes(key, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := firstPlan(key, shapes, w, machines)
+	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
+		finer, err := cut(count)
+		if err != nil {
+			break // it cannot be cut further
+		}
+		shapes, err := prover.Shapes(key, finer)
+		if err != nil {
+			break
+		}
+		next := firstPlan(key, shapes, finer, machines)
+		if next.Peak >= plan.Peak {
+			break // what remains does not depend on the shards' size
+		}
+		w, plan = finer, next
+	}
+	return w, plan, nil
+}
+
 func (r *proveResult) text(w io.Writer) {
 	fmt.Fprintf(w, "proven with %d bits of security%s:\n", r.ProvenBits, digestText(r.DigestBits))
-	claimLines(w, r.key, r.claims)
+	claimLines(w, r.key, r.claims, r.texts)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\n", r.Proof, r.Bytes, r.Key)
 	fmt.Fprintf(w, "shape   %s\n", shapeText(r.Shards))
 	fmt.Fprintf(w, "time    %s on %s with %d threads, %s of buffers\n", timeText(r.ElapsedNs), r.Backend, r.Threads, bytesText(prover.Bytes(r.BufferBytes)))
@@ -89,6 +149,9 @@ func (r *proveResult) text(w io.Writer) {
 			}
 		}
 		fmt.Fprintf(w, "device  %s, busy for %s in %d kernels, %s up, %s down\n", r.Device.UUID, timeText(sum.BusyNs), sum.Kernels, bytesText(prover.Bytes(sum.BytesUp)), bytesText(prover.Bytes(sum.BytesDown)))
+	}
+	for _, o := range r.Rows {
+		fmt.Fprintf(w, "rows    of %s by the %s, %s up\n", o.Circuit, o.By, bytesText(prover.Bytes(o.BytesUp)))
 	}
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: verify refuses fewer than %d bits unless told otherwise.\n", verifier.DefaultMinBits)
@@ -138,6 +201,57 @@ func timeText(d time.Duration) string {
 	return d.Round(10 * time.Millisecond).String()
 }
 
+// opening opens a device while the host does something else: a context takes a tenth of a second.
+type opening struct {
+	cards cards
+	done  chan struct{} // closed when card or err is there; nil if nothing is being opened
+	card  *cuda.Backend
+	err   error
+}
+
+// opener begins to open the device of the machines, if there is but one and it is wanted.
+func opener(c cards, machines []machine, wanted bool) *opening {
+	o := &opening{cards: c}
+	if wanted && len(machines) == 1 && machines[0].gpu {
+		o.begin(machines[0].device.Index)
+	}
+	return o
+}
+
+func (o *opening) begin(index int) {
+	o.done = make(chan struct{})
+	go func() {
+		defer close(o.done)
+		var d kernels.Driver
+		if d, o.err = o.cards.open(index); o.err == nil {
+			o.card = cuda.New(d)
+		}
+	}()
+}
+
+// backend waits for a machine's device.
+func (o *opening) backend(on machine) (prover.Backend, error) {
+	if o.done == nil {
+		o.begin(on.device.Index)
+	}
+	<-o.done
+	if o.err != nil {
+		return nil, o.err
+	}
+	o.card.Budget = on.budget
+	return o.card, nil
+}
+
+// close gives the device back.
+func (o *opening) close() {
+	if o.done == nil {
+		return
+	}
+	if <-o.done; o.card != nil {
+		o.card.Close()
+	}
+}
+
 // rootOnDevice refuses a root with --gpu: there are kernels for blake3 alone.
 func (p *proveFlags) rootOnDevice(profile security.Profile) error {
 	if *p.gpu == "" || !isRoot(profile) {
@@ -153,6 +267,7 @@ type proveFlags struct {
 	plan                                       *bool
 	hashTime                                   *time.Duration
 	memory, vram                               size
+	calls                                      callFlags
 }
 
 func prepareProve(f *pflag.FlagSet) action {
@@ -168,6 +283,7 @@ func prepareProve(f *pflag.FlagSet) action {
 		progress: progressFlag(f),
 	}
 	f.Var(&p.memory, "memory", "most memory to take on the CPU, such as 8GiB; shards are recomputed where that saves enough")
+	p.calls.declare(f)
 	f.Var(&p.vram, "vram", "most device memory to take with --gpu, 90% of the device's if not given; the batch is cut into shards where it has to be")
 	return func(t *tool) (result, error) {
 		if profile, ok := security.ProfileByName(*p.profile); ok {
@@ -181,6 +297,46 @@ func prepareProve(f *pflag.FlagSet) action {
 		}
 		return p.prove(t, machines)
 	}
+}
+
+// claimsSource reads a claims file.
+func (p *proveFlags) claimsSource(t *tool, path string) (*source, error) {
+	c, err := t.readClaims(path)
+	if err != nil {
+		return nil, err
+	}
+	if *p.profile != "" {
+		if c.profile, err = profileFlag(*p.profile); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.rootOnDevice(c.profile); err != nil {
+		return nil, err
+	}
+	if isRoot(c.profile) && *p.shards != "" {
+		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
+	}
+	request := systems.Request{Claims: c.Claims, Read: c.readPrivate(), MinLogHeight: c.profile.MinLogHeight}
+	if *p.plan {
+		request.Read = c.sizePrivate()
+		for i := range c.Claims { // results of zeros are nobody's
+			c.Claims[i].Results = nil
+		}
+	}
+	return &source{
+		profile: c.profile,
+		witness: func(s systems.Shards) (*prover.Witness, error) {
+			request.Shards = s
+			if isRoot(c.profile) {
+				return c.system.RootWitness(request)
+			}
+			return c.system.Witness(request)
+		},
+		verifying: func() (*verifier.Key, error) { return builtIn(c.system.Name, c.profile) },
+		proving: func() (*prover.ProvingKey, error) {
+			return prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+		},
+	}, nil
 }
 
 func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
@@ -204,71 +360,47 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if *p.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(*p.threads))
 	}
+	if !*p.plan {
+		if err := t.writable(*p.out); err != nil {
+			return nil, err
+		}
+		if *p.trace != "" {
+			if err := t.writable(*p.trace); err != nil {
+				return nil, err
+			}
+		}
+	}
 	path := cmp.Or(t.operand, systems.SampleClaims)
-	c, err := t.readClaims(path)
+	read := p.claimsSource
+	if isProgram(path) {
+		read = p.programSource
+	} else if len(p.calls.calls) > 0 || p.calls.witness != "" {
+		return nil, usageError("--call, --witness", "these are for programs", "a program, a file whose name ends in "+programExt, path, "")
+	}
+	c, err := read(t, path)
 	if err != nil {
 		return nil, err
 	}
-	if *p.profile != "" {
-		if c.profile, err = profileFlag(*p.profile); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.rootOnDevice(c.profile); err != nil {
-		return nil, err
-	}
-	if isRoot(c.profile) && *p.shards != "" {
-		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
-	}
-	read := c.readPrivate()
-	if *p.plan {
-		read = c.sizePrivate()
-		for i := range c.Claims { // results of zeros are nobody's
-			c.Claims[i].Results = nil
-		}
-	} else if err := t.writable(*p.out); err != nil {
-		return nil, err
-	} else if *p.trace != "" {
-		if err := t.writable(*p.trace); err != nil {
-			return nil, err
-		}
-	}
-	request := systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight}
-	witness := c.system.Witness
-	if isRoot(c.profile) {
-		witness = c.system.RootWitness
-	}
-	w, err := witness(request)
+	open := opener(t.cards, machines, !*p.plan)
+	defer open.close()
+	w, err := c.witness(shards)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	vk, err := builtIn(c.system.Name, c.profile)
+	vk, err := c.verifying()
 	if err != nil {
 		return nil, err
 	}
-	shapes, err := prover.Shapes(vk, w)
+	w, plan, err := fitting(vk, w, machines, func(count int) (*prover.Witness, error) { return c.witness(systems.Shards{Count: count}) })
 	if err != nil {
 		return nil, err
 	}
-	plan := firstPlan(vk, shapes, len(w.Claims), machines)
 	if isRoot(c.profile) {
+		shapes, err := prover.Shapes(vk, w)
+		if err != nil {
+			return nil, err
+		}
 		plan.Hashing = newHashing(vk, shapes, *p.hashTime)
-	}
-	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
-		request.Shards = systems.Shards{Count: count}
-		cut, err := c.system.Witness(request)
-		if err != nil {
-			break // it cannot be cut further
-		}
-		finer, err := prover.Shapes(vk, cut)
-		if err != nil {
-			break
-		}
-		next := firstPlan(vk, finer, len(w.Claims), machines)
-		if next.Peak >= plan.Peak {
-			break // what remains does not depend on the shards' size
-		}
-		w, shapes, plan = cut, finer, next
 	}
 	if *p.plan {
 		return plan, nil
@@ -276,20 +408,15 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if err := plan.admit(); err != nil {
 		return nil, err
 	}
-	key, err := prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+	key, err := c.proving()
 	if err != nil {
 		return nil, err
 	}
 	var backend prover.Backend = cpu.Backend{}
 	if on := plan.machine; on.gpu {
-		d, err := t.cards.open(on.device.Index)
-		if err != nil {
+		if backend, err = open.backend(on); err != nil {
 			return nil, err
 		}
-		card := cuda.New(d)
-		defer card.Close()
-		card.Budget = on.budget
-		backend = card
 	}
 	r, err := prover.Prove(t.ctx, key, w, prover.Options{Backend: backend, Progress: show, Regenerate: plan.Regenerate})
 	end()
@@ -304,15 +431,11 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 			return nil, err
 		}
 	}
-	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: shapeObjects(shapes),
+	out := &proveResult{Schema: "ixprove/prove/1", Proof: *p.out, Bytes: len(r.Proof), Key: newKeyObject(key.Key), Claims: claimObjects(key.Key, w.Claims), Shards: plan.Shards, Rows: rowObjects(r.Rows),
 		ProvenBits: r.Report.ProvenBits, DigestBits: r.Report.DigestBits, Backend: backend.Name(), Threads: runtime.GOMAXPROCS(0), ElapsedNs: r.Elapsed, BufferBytes: r.PeakBytes, Planned: plan.Peak, key: key.Key, claims: w.Claims}
-	for _, s := range r.Stages {
-		o := stageObject{Stage: s.Stage, Ns: s.Time}
-		if at := slices.IndexFunc(r.Work, func(w prover.StageWork) bool { return w.Stage == s.Stage }); at >= 0 {
-			w := &r.Work[at]
-			o.Device = &workObject{w.BytesUp, w.BytesDown, w.Launches, w.Busy}
-		}
-		out.Stages = append(out.Stages, o)
+	out.Stages = stageObjects(r)
+	if c.texts != nil {
+		out.texts = c.texts(w.Claims)
 	}
 	if d := plan.machine.device; d != nil {
 		o := newDeviceObject(*d)
