@@ -284,8 +284,14 @@ func TestRefusals(t *testing.T) {
 			_, err := StatementOf(s.pk.Key, tables, []formats.Claim{{Args: formats.Elements{}.Append(1 << 32), Results: formats.Elements{}.Append(1)}})
 			return err
 		}},
-		{"an entry that states nothing, unclaimed", "P-38", formats.Rejected, func() error { _, err := Build(keygen(t, silent, "root-dev").Key, []formats.Table{{LogHeight: 4}}, 1, Options{}); return err }},
-		{"more claims than such entries", "P-38", formats.Rejected, func() error { _, err := Build(keygen(t, silent, "root-dev").Key, []formats.Table{{LogHeight: 4}}, 3, Options{}); return err }},
+		{"an entry that states nothing, unclaimed", "P-38", formats.Rejected, func() error {
+			_, err := Build(keygen(t, silent, "root-dev").Key, []formats.Table{{LogHeight: 4}}, 1, Options{})
+			return err
+		}},
+		{"more claims than such entries", "P-38", formats.Rejected, func() error {
+			_, err := Build(keygen(t, silent, "root-dev").Key, []formats.Table{{LogHeight: 4}}, 3, Options{})
+			return err
+		}},
 		{"claimed twice", "P-38", formats.Rejected, func() error {
 			_, err := StatementOf(mute.pk.Key, []formats.Table{{LogHeight: 4}}, []formats.Claim{{Entry: 1}, {Entry: 1}})
 			return err
