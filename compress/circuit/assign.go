@@ -3,6 +3,7 @@ package circuit
 import (
 	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/consensys/gnark/frontend"
 
@@ -60,11 +61,14 @@ func assignment(key *verifier.Key, p *formats.Proof, o Options) (*rootCircuit, e
 	}
 	c := s.circuit(o)
 	w := &c.Witness
-	for i := range p.Claims {
-		for e := range w.Choices[i] {
-			w.Choices[i][e] = 0
-			if uint32(e) == p.Claims[i].Entry {
-				w.Choices[i][e] = 1
+	if err := s.checkOrder(p.Claims); err != nil {
+		return nil, err
+	}
+	for i := range w.Elements {
+		for k := range w.Choices[i] {
+			w.Choices[i][k] = 0
+			if uint32(s.stating[k]) == p.Claims[i].Entry {
+				w.Choices[i][k] = 1
 			}
 		}
 		fill(w.Elements[i], slices.Concat(p.Claims[i].Args, p.Claims[i].Results))
@@ -105,6 +109,22 @@ func assignment(key *verifier.Key, p *formats.Proof, o Options) (*rootCircuit, e
 		}
 	}
 	return c, nil
+}
+
+// checkOrder checks that claims are where the circuit has them, and have as many elements.
+func (s *shape) checkOrder(claims []formats.Claim) error {
+	for i := range claims {
+		c, elements := &claims[i], s.elements
+		right := slices.Contains(s.stating, int(c.Entry))
+		if k := i - s.stated(); k >= 0 {
+			right, elements = int(c.Entry) == s.silent[k], 0
+		}
+		if !right || c.Args.Len()+c.Results.Len() != elements {
+			return &formats.Error{Class: formats.Invalid, Place: "claim " + strconv.Itoa(i), What: "the circuit has a claim of another entry here, or of another length",
+				Next: "claims of entries without arguments and results come last, in the order of the entries"}
+		}
+	}
+	return nil
 }
 
 // fill sets variables to elements.

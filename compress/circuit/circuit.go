@@ -60,8 +60,8 @@ type ext [3]frontend.Variable
 
 // witness is a proof as the circuit reads it: the fields of formats.Proof, with a path for each query in place of multiproofs.
 type witness struct {
-	Choices  [][]frontend.Variable // per claim and entry, 1 for the claim's entry and else 0; none if the key has one entry
-	Elements [][]frontend.Variable // per claim
+	Choices  [][]frontend.Variable // per claim with elements and entry that has them, 1 for the claim's entry and else 0; none if there is one such entry
+	Elements [][]frontend.Variable // per claim with elements
 	Main     frontend.Variable
 	Pins     []ext
 	Aux      []frontend.Variable
@@ -98,12 +98,12 @@ func (s *shape) circuit(o Options) *rootCircuit {
 	variables := func(n int) []frontend.Variable { return make([]frontend.Variable, n) }
 	c := &rootCircuit{shape: s, options: o}
 	w := &c.Witness
-	w.Choices, w.Elements = make([][]frontend.Variable, s.claims), make([][]frontend.Variable, s.claims)
+	w.Choices, w.Elements = make([][]frontend.Variable, s.stated()), make([][]frontend.Variable, s.stated())
 	for i := range w.Elements {
-		if n := len(s.key.Entries); n > 1 {
+		if n := len(s.stating); n > 1 {
 			w.Choices[i] = variables(n)
 		}
-		w.Elements[i] = variables(s.claimElements())
+		w.Elements[i] = variables(s.elements)
 	}
 	lookups := s.Lookups()
 	w.Pins, w.Aux, w.Sums, w.Openings = make([]ext, len(s.Tables)), variables(min(lookups, 1)), make([]ext, lookups), make([]ext, s.Openings())

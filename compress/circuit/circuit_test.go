@@ -25,8 +25,10 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
+	"github.com/ixprove/ixprove/systems/blake3"
 	"github.com/ixprove/ixprove/systems/fibonacci"
 	"github.com/ixprove/ixprove/verifier/air"
+	"github.com/ixprove/ixprove/verifier/field"
 )
 
 func TestMain(m *testing.M) {
@@ -63,6 +65,47 @@ func numbers(t testing.TB, profile string, indices ...uint32) *sample {
 
 // tiny is a proof with a table of 2^8 rows.
 func tiny(t testing.TB) *sample { return numbers(t, "root-dev", 7, 200) }
+
+// anchored is a proof of a system with an entry that states nothing, between two that state a number.
+func anchored(t testing.TB) *sample {
+	t.Helper()
+	s := air.NewSystem("anchored")
+	x := []formats.Value{{Name: "x", Type: formats.TypeU8}}
+	first, anchor, second := s.Channel("first", 1), s.Channel("anchor", 0), s.Channel("second", 1)
+	s.Entry("first", first, x, nil)
+	s.Entry("anchor", anchor, nil, nil)
+	s.Entry("second", second, nil, x)
+	c := s.Circuit("all")
+	v := c.Column("x")
+	c.Assert("x counts", c.Transition().Mul(v.Next().Sub(v).Minus(1)))
+	c.Assert("x starts at 0", c.First().Mul(v))
+	c.Pull(first, c.Column("first"), v)
+	c.Pull(second, c.Column("second"), v)
+	c.Pull(anchor, c.First())
+	rows := make(columns, 3)
+	for i := range rows {
+		rows[i] = make([]field.Element, 16)
+	}
+	for r := range rows[0] {
+		rows[0][r] = field.Element(r)
+	}
+	rows[1][3], rows[2][9] = 1, 1
+	one := func(x uint64) formats.Elements { return formats.Elements{}.Append(x) }
+	return prove(t, s, "root-dev", &prover.Witness{
+		Shards: []prover.Shard{{Tables: []prover.Table{{LogHeight: 4, Trace: rows}}}},
+		Claims: []formats.Claim{{Entry: 2, Results: one(9)}, {Entry: 0, Args: one(3)}, {Entry: 1}},
+	})
+}
+
+// columns are a trace that is written as it is.
+type columns [][]field.Element
+
+func (c columns) WriteRows(out [][]field.Element, first int) error {
+	for i := range out {
+		copy(out[i], c[i][first:])
+	}
+	return nil
+}
 
 // build is the circuit of the sample.
 func (s *sample) build(t testing.TB, o Options) frontend.Circuit {
@@ -107,9 +150,14 @@ func full(t testing.TB, c frontend.Circuit, o ...frontend.WitnessOption) backend
 
 // TestValidProofs finds that valid proofs have witnesses, of the statement that anyone can compute, and of no other.
 func TestValidProofs(t *testing.T) {
-	samples := map[string]*sample{"tiny": tiny(t), "no layers": numbers(t, "root-dev", 5)}
+	samples := map[string]*sample{"tiny": tiny(t), "no layers": numbers(t, "root-dev", 5), "an entry that states nothing": anchored(t)}
 	if *long {
 		samples["profile root"] = numbers(t, "root", 300)
+		w, err := blake3.Witness([][]byte{[]byte("a file")}, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples["many tables"] = prove(t, blake3.System(), "root-dev", w)
 	}
 	for name, s := range samples {
 		for _, o := range []Options{{Commitments: true}, {}} {
@@ -190,7 +238,7 @@ func TestEveryVariable(t *testing.T) {
 
 // TestRefusals asks for circuits and statements that there are none of.
 func TestRefusals(t *testing.T) {
-	s := tiny(t)
+	s, mute := tiny(t), anchored(t)
 	tables := []formats.Table{{LogHeight: 8}}
 	uneven := air.NewSystem("uneven")
 	for i, types := range [][]formats.Value{{{Name: "x", Type: formats.TypeU8}}, {{Name: "x", Type: formats.TypeU64}}} {
@@ -199,6 +247,14 @@ func TestRefusals(t *testing.T) {
 		uneven.Entry(name, ch, types, nil)
 		c := uneven.Circuit(name)
 		c.Pull(ch, c.Column("m"), c.ColumnVector("x", i+1)...)
+	}
+	silent := air.NewSystem("silent")
+	c := silent.Circuit("both")
+	c.Column("nothing")
+	for _, name := range []string{"a", "b"} {
+		ch := silent.Channel(name, 0)
+		silent.Entry(name, ch, nil, nil)
+		c.Pull(ch, c.First())
 	}
 	for _, c := range []struct {
 		name, check string
@@ -226,6 +282,22 @@ func TestRefusals(t *testing.T) {
 		{"entries of several sizes", "", formats.Invalid, func() error { _, err := Build(keygen(t, uneven, "root-dev").Key, tables, 1, Options{}); return err }},
 		{"a claim out of range", "P-8", formats.Rejected, func() error {
 			_, err := StatementOf(s.pk.Key, tables, []formats.Claim{{Args: formats.Elements{}.Append(1 << 32), Results: formats.Elements{}.Append(1)}})
+			return err
+		}},
+		{"an entry that states nothing, unclaimed", "P-38", formats.Rejected, func() error {
+			_, err := Build(keygen(t, silent, "root-dev").Key, []formats.Table{{LogHeight: 4}}, 1, Options{})
+			return err
+		}},
+		{"more claims than such entries", "P-38", formats.Rejected, func() error {
+			_, err := Build(keygen(t, silent, "root-dev").Key, []formats.Table{{LogHeight: 4}}, 3, Options{})
+			return err
+		}},
+		{"claimed twice", "P-38", formats.Rejected, func() error {
+			_, err := StatementOf(mute.pk.Key, []formats.Table{{LogHeight: 4}}, []formats.Claim{{Entry: 1}, {Entry: 1}})
+			return err
+		}},
+		{"not claimed last", "", formats.Invalid, func() error {
+			_, err := StatementOf(mute.pk.Key, []formats.Table{{LogHeight: 4}}, []formats.Claim{{Entry: 1}, {Entry: 0, Args: formats.Elements{}.Append(3)}})
 			return err
 		}},
 		{"no proof", "P-2", formats.Malformed, func() error { _, _, err := Assign(s.pk.Key, nil, Options{}); return err }},

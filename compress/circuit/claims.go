@@ -5,14 +5,7 @@ import (
 
 	"github.com/ixprove/ixprove/compress/goldilocks"
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/verifier"
 )
-
-// claimElements is the number of elements of a claim, which is the same for all entries of the key (checkedShape).
-func (s *shape) claimElements() int {
-	args, results := verifier.EntryElements(&s.key.Entries[0])
-	return args + results
-}
 
 // claim is a claim of the witness. Its elements are canonical.
 type claim struct {
@@ -21,11 +14,12 @@ type claim struct {
 	elements []goldilocks.Element
 }
 
-// claims reads the claims: each is of one of the key's entries (P-6), has its number of elements (P-7, by the circuit's shape), each in its type's range (P-8).
+// claims reads the claims: each is of one of the key's entries (P-6), has its number of elements (P-7, by the circuit's shape), each in its type's range (P-8). Those without elements
+// are constants (P-38).
 func (v *checker) claims() []claim {
-	out := make([]claim, v.shape.claims)
-	for i := range out {
-		c, elements := &out[i], v.witness.Elements[i]
+	out := make([]claim, v.stated())
+	for i, elements := range v.witness.Elements {
+		c := &out[i]
 		choice := v.witness.Choices[i]
 		if len(choice) == 0 {
 			choice = []frontend.Variable{1}
@@ -35,24 +29,33 @@ func (v *checker) claims() []claim {
 			c.elements = append(c.elements, v.claimElement(choice, k, x))
 		}
 	}
+	for _, e := range v.silent {
+		out = append(out, claim{entry: e, channel: v.channel(e)})
+	}
 	return out
+}
+
+// channel is the number of an entry's channel, counted from 1; there are at most 1,024 channels.
+func (v *checker) channel(entry int) goldilocks.Element {
+	return v.chip.Trusted(v.key.Entries[entry].Channel+1, 11)
 }
 
 // chooseEntry is the number of the chosen entry, and that of its channel. Exactly one entry is chosen.
 func (v *checker) chooseEntry(choice []frontend.Variable) (entry frontend.Variable, channel goldilocks.Element) {
 	if len(choice) == 1 {
-		return 0, v.chip.Trusted(v.key.Entries[0].Channel+1, 11)
+		return v.stating[0], v.channel(v.stating[0])
 	}
 	var count, number frontend.Variable = 0, 0
 	entry = 0
-	for e, chosen := range choice {
+	for i, chosen := range choice {
+		e := v.stating[i]
 		v.api.AssertIsBoolean(chosen)
 		count = v.api.Add(count, chosen)
 		entry = v.api.Add(entry, v.api.Mul(chosen, e))
 		number = v.api.Add(number, v.api.Mul(chosen, v.key.Entries[e].Channel+1))
 	}
 	v.api.AssertIsEqual(count, 1)
-	return entry, v.chip.Trusted(number, 11) // at most 1,024 channels
+	return entry, v.chip.Trusted(number, 11)
 }
 
 // claimElement is element k of a claim of the chosen entry.
@@ -60,7 +63,7 @@ func (v *checker) claimElement(choice []frontend.Variable, k int, x frontend.Var
 	least, most := 64, 0
 	sizes := make([]int, len(choice))
 	for e := range choice {
-		sizes[e] = elementBits(&v.key.Entries[e], k)
+		sizes[e] = elementBits(&v.key.Entries[v.stating[e]], k)
 		least, most = min(least, sizes[e]), max(most, sizes[e])
 	}
 	for size := least; size < most; size++ {

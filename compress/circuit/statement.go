@@ -58,6 +58,9 @@ func StatementOf(key *verifier.Key, tables []formats.Table, claims []formats.Cla
 	if err != nil {
 		return Statement{}, err
 	}
+	if err := shape.checkOrder(claims); err != nil {
+		return Statement{}, err
+	}
 	return Statement{Program: key.Digest(), Claims: sha256.Sum256(ClaimBytes(claims)), Protocol: shape.protocolID()}, nil
 }
 
@@ -67,7 +70,13 @@ type shape struct {
 	key    *verifier.Key
 	claims int
 	label  string
+	// Entries with elements, all of one number of them, and without. The claims of the latter, one each (P-38), come last, in the order of the entries.
+	stating, silent []int
+	elements        int
 }
+
+// stated is the number of claims that have elements.
+func (s *shape) stated() int { return s.claims - len(s.silent) }
 
 // The security labels.
 const (
@@ -75,7 +84,7 @@ const (
 	labelInsecure = "insecure dev" // a development profile
 )
 
-// checkedShape makes the checks that concern the shape alone (P-5, P-10 to P-17, P-36).
+// checkedShape makes the checks that concern the shape alone (P-5, P-10 to P-17, P-36, P-38).
 func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape, error) {
 	if claims < 1 || claims > formats.MaxClaims {
 		e := rejected("P-5", "claims", "the number of claims is out of range").Mismatch(1, uint64(max(claims, 0)))
@@ -85,9 +94,6 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 	if key.Suite.Name() != poseidon2.Name {
 		return nil, &formats.Error{Class: formats.Incompatible, Check: "K-3", Place: "suite", What: "a circuit needs a key of another hash suite", Expected: poseidon2.Name, Got: key.Suite.Name(),
 			Next: "make the key and the proof with profile root"}
-	}
-	if err := checkEntries(key); err != nil {
-		return nil, err
 	}
 	checked, err := verifier.CheckTables(key, 0, tables)
 	if err != nil {
@@ -99,6 +105,9 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 		return nil, err
 	}
 	if err := verifier.CheckWork(shapes); err != nil {
+		return nil, err
+	}
+	if err := s.checkEntries(); err != nil {
 		return nil, err
 	}
 	if err := s.checkSize(); err != nil {
@@ -140,7 +149,7 @@ func (s *shape) checkSize() error {
 		place, what string
 		most, got   uint64
 	}{
-		{"claims", "the words of the claims are too many for a circuit", 1 << 12, uint64(s.claims) * uint64(2+s.claimElements())},
+		{"claims", "the words of the claims are too many for a circuit", 1 << 12, uint64(s.claims) * uint64(2+s.elements)},
 		{"tables", "the constraints take too many operations for a circuit", 1 << 18, operations},
 		{"tables", "the columns are too many for a circuit", 1 << 15, uint64(values)},
 	} {
@@ -154,15 +163,23 @@ func (s *shape) checkSize() error {
 	return nil
 }
 
-// checkEntries refuses keys whose entries have different numbers of elements: the words of T-2 would have no fixed places.
-func checkEntries(key *verifier.Key) error {
-	for i := range key.Entries {
-		args, results := verifier.EntryElements(&key.Entries[i])
-		first, more := verifier.EntryElements(&key.Entries[0])
-		if args+results != first+more {
-			return (&formats.Error{Class: formats.Invalid, Place: "entry " + formats.Quote(key.Entries[i].Name), What: "a circuit needs entries of one number of elements",
-				Next: "pad the entries' arguments or results to one length"}).Mismatch(uint64(first+more), uint64(args+results))
+// checkEntries sorts the entries, and refuses keys whose entries have different numbers of elements, but for those that have none: the words of T-2 would have no fixed places.
+func (s *shape) checkEntries() error {
+	for i := range s.key.Entries {
+		e := &s.key.Entries[i]
+		args, results := verifier.EntryElements(e)
+		switch n := args + results; {
+		case n == 0:
+			s.silent = append(s.silent, i)
+		case len(s.stating) > 0 && n != s.elements:
+			return (&formats.Error{Class: formats.Invalid, Place: "entry " + formats.Quote(e.Name), What: "a circuit needs entries of one number of elements",
+				Next: "pad the entries' arguments or results to one length"}).Mismatch(uint64(s.elements), uint64(n))
+		default:
+			s.stating, s.elements = append(s.stating, i), n
 		}
+	}
+	if s.stated() < 0 || s.stated() > 0 && len(s.stating) == 0 {
+		return rejected("P-38", "claims", "an entry that states nothing is claimed once").Mismatch(uint64(len(s.silent)), uint64(s.claims))
 	}
 	return nil
 }

@@ -95,17 +95,15 @@ func TestTamperedHints(t *testing.T) {
 			func(_, out []*big.Int, i int) { out[i].Sub(out[i], big.NewInt(2)); out[i+1].Add(out[i+1], one) },
 		},
 	}
-	// whole replaces all outputs by those for the other integers below 2^256 that are the input modulo r.
-	whole := map[string]func(in, out []*big.Int) error{
-		"digits of a power of two": func(in, out []*big.Int) error {
-			return digitsHint(order, []*big.Int{in[0], new(big.Int).Add(in[1], order)}, out)
-		},
-		"digits of p": func(in, out []*big.Int) error {
-			return primeDigitsHint(order, []*big.Int{new(big.Int).Add(in[0], order)}, out)
-		},
-		"remainder": func(in, out []*big.Int) error {
-			return remainderHint(order, []*big.Int{new(big.Int).Add(in[0], order)}, out)
-		},
+	// whole replaces all outputs by those for other integers that are the input modulo r.
+	whole := map[string]func(in, out []*big.Int, times int64) error{}
+	for _, name := range []string{"digits of a power of two", "digits of p", "remainder"} {
+		whole[name] = func(in, out []*big.Int, times int64) error {
+			other := append([]*big.Int(nil), in...)
+			last := len(other) - 1
+			other[last] = new(big.Int).Add(other[last], new(big.Int).Mul(order, big.NewInt(times)))
+			return hints[name](order, other, out)
+		}
 	}
 	for _, f := range forms[:5] { // the largest table costs the most time, once is enough
 		ccs := f.compile(t, 5, everything)
@@ -161,15 +159,38 @@ func TestTamperedHints(t *testing.T) {
 						}
 					}
 				}
-				if other := whole[name]; other != nil {
-					refuse(c, "those of the input plus r", func(in, out []*big.Int) {
-						if err := other(in, out); err != nil {
-							t.Fatal(err)
-						}
-					})
+				for _, times := range []int64{-1, 1, 2, 3} {
+					if other := whole[name]; other != nil {
+						refuse(c, fmt.Sprintf("those of the input plus %d r", times), func(in, out []*big.Int) {
+							if err := other(in, out, times); err != nil {
+								t.Fatal(err)
+							}
+						})
+					}
 				}
 			}
 			t.Logf("%s: %q, %d calls, %d changes", f.name, name, len(calls), tries)
+		}
+	}
+}
+
+// TestOtherBorrow gives Words the words of x + r with the one borrow, no bit, that both comparisons by halves would take.
+func TestOtherBorrow(t *testing.T) {
+	last := minus(order, 1)
+	high := new(big.Int).Rsh(last, 128)
+	for _, f := range forms[:4] {
+		ccs := f.compile(t, 1, func(_ frontend.API, c *Chip, in []frontend.Variable) { c.Words(in[0]) })
+		in := []*big.Int{number(12345)}
+		digits := override("digits of a power of two", func(_ int, in, out []*big.Int) {
+			if in[0].Cmp(number(64)) == 0 {
+				if err := digitsHint(order, []*big.Int{in[0], new(big.Int).Add(in[1], order)}, out); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		borrow := override("borrow", func(_ int, _, out []*big.Int) { out[0].Neg(high) })
+		if !ccs.solve(t, in) || ccs.solve(t, in, digits, borrow) {
+			t.Errorf("%s: other words than those of the integer below r", f.name)
 		}
 	}
 }
