@@ -14,7 +14,7 @@ type line struct {
 	a, e, w                [4]uint32
 	carryE, carryA, carryW [2][4]field.Element // units; threes of e, twos of a and w
 	s                      [3][4]uint64
-	state, output          [8]uint32
+	state, output          [8]uint64
 	uses                   uint64
 }
 
@@ -33,8 +33,8 @@ func (x *line) slot(i int) *uint32 {
 	return &x.a[p.slot]
 }
 
-// fill computes the words of a call. deviate, unless nil, may change those of a row before others follow from them.
-func (l *lines) fill(c *Call, deviate func(r int, x *line)) {
+// fill computes the words of a call.
+func (l *lines) fill(c *Call) {
 	*l = lines{}
 	words := schedule(&c.Block)
 	for r := range l {
@@ -46,32 +46,31 @@ func (l *lines) fill(c *Call, deviate func(r int, x *line)) {
 			for i, v := range c.State {
 				*x.slot(i) = v
 			}
-		} else {
-			x.rounds(&l[r-1], r)
+			continue
 		}
-		if deviate != nil {
-			deviate(r, x)
-		}
-	}
-	var output [8]uint32
-	for i := range output {
-		output[i] = *l[0].slot(i) + *l[rowLast].slot(i)
-	}
-	for r := range l {
-		for i := range output {
-			l[r].state[i], l[r].output[i] = *l[0].slot(i), output[i]
+		for j := range 4 {
+			x.round(&l[r-1], r, j)
 		}
 	}
-	l[rowCall].uses = c.Uses
+	l.finish(c.Uses)
 }
 
-// rounds computes the four rounds of row r from the row before.
-func (x *line) rounds(before *line, r int) {
-	for j := range 4 {
-		a, e := x.history(before, j)
-		x.e[j] = a[0] + e[0] + bigSigma1.of(e[3]) + choose(e[3], e[2], e[1]) + roundConstant(r, j) + before.w[j]
-		x.a[j] = x.e[j] - a[0] + bigSigma0.of(a[3]) + majority(a[3], a[2], a[1])
+// round computes round j of row r from those before.
+func (x *line) round(before *line, r, j int) {
+	a, e := x.history(before, j)
+	x.e[j] = a[0] + e[0] + bigSigma1.of(e[3]) + choose(e[3], e[2], e[1]) + roundConstant(r, j) + before.w[j]
+	x.a[j] = x.e[j] - a[0] + bigSigma0.of(a[3]) + majority(a[3], a[2], a[1])
+}
+
+// finish computes the columns that are constant in a call.
+func (l *lines) finish(uses uint64) {
+	for i := range stateSlots {
+		first, last := *l[0].slot(i), *l[rowLast].slot(i)
+		for r := range l {
+			l[r].state[i], l[r].output[i] = uint64(first), uint64(first+last)
+		}
 	}
+	l[rowCall].uses = uses
 }
 
 // history is what the words a and e were in the four rounds before round j of a row, the first first.
@@ -158,7 +157,7 @@ func (x *line) derive(before *line, r int) {
 	for i, at := range rangeRows {
 		for k, v := range x.output[2*i : 2*i+2] {
 			if r == at {
-				x.s[1][2*k], x.s[1][2*k+1] = uint64(v&0xffff), uint64(v>>16)
+				x.s[1][2*k], x.s[1][2*k+1] = v&0xffff, v>>16
 			}
 		}
 	}
@@ -224,7 +223,7 @@ func (t *Calls) before(i int) (x line) {
 func (t *Calls) last(i int) line {
 	var l lines
 	c := t.call(i)
-	l.fill(&c, nil)
+	l.fill(&c)
 	return l[rowLast]
 }
 
@@ -239,7 +238,7 @@ func (t *Calls) WriteRows(trace [][]field.Element, first int) error {
 			var l lines
 			i := base/TableRows*TableCalls + k
 			c, before := t.call(i), t.before(i)
-			l.fill(&c, nil)
+			l.fill(&c)
 			l.derive(&before)
 			for r := range l {
 				if at := base + position(k, r); at >= first && at < end {
