@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
@@ -86,6 +87,20 @@ func callSystem() *air.System {
 	return s
 }
 
+// checkers are made once, by the logarithm of the blowup.
+var checkers = func() (all [4]func() *tracecheck.Checker) {
+	for logBlowup := range all {
+		all[logBlowup] = sync.OnceValue(func() *tracecheck.Checker {
+			checker, err := tracecheck.New(callSystem(), logBlowup, 3)
+			if err != nil {
+				panic(err)
+			}
+			return checker
+		})
+	}
+	return all
+}()
+
 func claim(c Call, out [8]uint32) (x formats.Claim) {
 	for _, w := range slices.Concat(c.State[:], c.Block[:]) {
 		x.Args = x.Args.Append(uint64(w))
@@ -101,10 +116,7 @@ func outputs(c Call) [8]uint32 { return Compress(&c.State, &c.Block) }
 // run returns what is wrong with claims and a table of calls, of which tamper may change what is written. The table of words answers for whatever is below 2^16.
 func run(t *testing.T, logBlowup, logHeight int, calls []Call, tamper func(x tracecheck.Trace), claims ...formats.Claim) []string {
 	t.Helper()
-	checker, err := tracecheck.New(callSystem(), logBlowup, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	checker := checkers[logBlowup]()
 	table := &Calls{LogHeight: logHeight, At: func(i int) Call { return calls[i] }, Count: len(calls)}
 	counts := make([]uint64, 1<<16)
 	table.Tally(0, 1<<logHeight/TableRows*TableCalls, counts)
@@ -199,11 +211,7 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for logBlowup := 1; logBlowup <= 3; logBlowup++ {
-		checker, err := tracecheck.New(callSystem(), logBlowup, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := checker.Circuits[0]
+		c := checkers[logBlowup]().Circuits[0]
 		row := "|"
 		cells := func(columns int) int { return columns * TableRows / TableCalls }
 		for _, n := range []int{1 << logBlowup, int(c.Columns), c.AuxColumns(), c.QuotientColumns(), cells(int(c.Columns)), cells(int(c.Columns) + c.AuxColumns()), cells(int(c.Columns) + c.AuxColumns() + c.QuotientColumns())} {

@@ -190,7 +190,7 @@ func TestForgeries(t *testing.T) {
 
 	for j := range 4 {
 		n := strconv.Itoa(j)
-		for _, row := range []int{1, 7, rowLast}[:3-j/2] {
+		for _, row := range []int{1, 7, rowLast} {
 			at := 4*(row-1) + j
 			wrongE := func(t int, x *line, j int) {
 				if t == at {
@@ -216,7 +216,7 @@ func TestForgeries(t *testing.T) {
 			check("a wrong a", forgery{round: wrongA, derived: carry(func(x *line) { x.carryA[0][j] = 1 })}, "a of round "+n)
 		}
 
-		for _, row := range []int{4, 10, rowLast - 1}[:3-j/2] {
+		for _, row := range []int{4, 10, rowLast - 1} {
 			at := 4*row + j
 			wrongW := func(t int, w *uint32) {
 				if t == at {
@@ -240,7 +240,6 @@ func TestForgeries(t *testing.T) {
 		}
 
 		// Another block than the one that is compressed.
-		half := func(v field.Element) field.Element { return field.Mul(v, inverse32) }
 		check("another block", forgery{derived: func(l *lines) {
 			for r := 1; r <= 2; r++ {
 				l[r].carryW[1][j]++
@@ -253,7 +252,7 @@ func TestForgeries(t *testing.T) {
 		}}, "block word "+n+" in row 2")
 		check("another block", forgery{derived: func(l *lines) {
 			l[2].s[2][j]++
-			l[3].carryW[0][j] = field.Add(l[3].carryW[0][j], half(1))
+			l[3].carryW[0][j] = field.Add(l[3].carryW[0][j], inverse32)
 		}}, "block word "+strconv.Itoa(4+j)+" in row 2")
 	}
 
@@ -296,10 +295,9 @@ func TestForgeries(t *testing.T) {
 		}}, "range")
 	}
 
-	swap := map[int]int{20: 21, 21: 20}
 	check("swapped rounds", forgery{constant: func(t int) int {
-		if other, ok := swap[t]; ok {
-			return other
+		if t == 20 || t == 21 {
+			return 41 - t
 		}
 		return t
 	}}, "the threes of the carry of e 0 are a bit", "the threes of the carry of e 1 are a bit")
