@@ -3,6 +3,8 @@ package accel
 
 import (
 	"github.com/ixprove/ixprove/lang/bytecode"
+	"github.com/ixprove/ixprove/systems/poseidon2"
+	"github.com/ixprove/ixprove/systems/sha256"
 	"github.com/ixprove/ixprove/verifier/blake3"
 	"github.com/ixprove/ixprove/verifier/field"
 )
@@ -30,7 +32,7 @@ type Accelerator struct {
 var accelerators = [NumKinds]Accelerator{
 	Blake3:    {"blake3", 28, 8, true, computeBlake3},
 	Sha256:    {"sha256", 24, 8, true, computeSha256},
-	Poseidon2: {"poseidon2", Poseidon2Width, Poseidon2Width, false, computePoseidon2},
+	Poseidon2: {"poseidon2", poseidon2.Width, poseidon2.Width, false, computePoseidon2},
 }
 
 // Of returns an accelerator.
@@ -74,4 +76,20 @@ func computeBlake3(args, results []field.Element) {
 	for i, w := range out {
 		results[i] = field.Element(w)
 	}
+}
+
+func computeSha256(args, results []field.Element) {
+	var state [8]uint32
+	var block [16]uint32
+	words(state[:], args)
+	words(block[:], args[8:])
+	for i, w := range sha256.Compress(&state, &block) {
+		results[i] = field.Element(w)
+	}
+}
+
+func computePoseidon2(args, results []field.Element) {
+	s := [poseidon2.Width]field.Element(args)
+	poseidon2.Permute(&s)
+	copy(results, s[:])
 }

@@ -5,17 +5,18 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/ixprove/ixprove/systems/poseidon2"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
 // TestPoseidon2 checks the known answer that the designers' implementation tests: the permutation of 0, 1, …, 11.
 func TestPoseidon2(t *testing.T) {
-	var in, out [Poseidon2Width]field.Element
+	var in, out [poseidon2.Width]field.Element
 	for i := range in {
 		in[i] = field.Element(i)
 	}
 	Poseidon2.Of().Compute(in[:], out[:])
-	want := [Poseidon2Width]field.Element{
+	want := [poseidon2.Width]field.Element{
 		0x01eaef96bdf1c0c1, 0x1f0d2cc525b2540c, 0x6282c1dfe1e0358d, 0xe780d721f698e1e6, 0x280c0b6f753d833b, 0x1b942dd5023156ab,
 		0x43f0df3fcccb8398, 0xe8e8190585489025, 0x56bdbf72f77ada22, 0x7911c32bf9dcd705, 0xec467926508fbe67, 0x6a50450ddf85a6ed,
 	}

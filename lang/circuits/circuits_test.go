@@ -57,6 +57,8 @@ func samples() []sample {
 		{assembly.Squares(), nil, [][]field.Element{{0}, {10}, {100}}},
 		{assembly.Loop(), nil, [][]field.Element{{0}, {300}}},
 		{assembly.Hash(bc.OpBlake3), nil, [][]field.Element{{0}, {1}, {1 << 31}}},
+		{assembly.Hash(bc.OpSha256), nil, [][]field.Element{{0}, {1}, {1 << 31}}},
+		{assembly.Hash(bc.OpPoseidon2), nil, [][]field.Element{{0}, {1}, {field.Modulus - 5}}},
 		{assembly.Many(3), nil, [][]field.Element{{5}, {70}}},
 		{assembly.Many(mostHot + 5), nil, [][]field.Element{{9}}},
 		{assembly.Kitchen(), [][]field.Element{{5, 6}}, [][]field.Element{{4000000000, 500000000}, {0x1234, 0x1234}, {0x1235, 0x1235}, {0, 0}, {1<<32 - 1, 1<<32 - 2}, {1<<32 - 1, 1}}},

@@ -55,7 +55,7 @@ func (s *System) Costs(r *exec.Record, columns func(circuit int) int) []Cost {
 		out = append(out, c)
 	}
 	for i, k := range s.accels {
-		c := Cost{Name: k.Of().Name + " compressions", Rows: r.Accelerated(k) * acceleratorCircuits[k].rows, Columns: columns(s.first.accel + i), Circuit: s.first.accel + i}
+		c := Cost{Name: k.Of().Name + " calls", Rows: acceleratorCircuits[k].rowsOf(r.Accelerated(k)), Columns: columns(s.first.accel + i), Circuit: s.first.accel + i}
 		for n := range r.Accelerated(k) {
 			_, _, uses := r.AcceleratedCall(k, n)
 			c.Calls += uses

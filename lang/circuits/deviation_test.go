@@ -175,6 +175,12 @@ func TestDeviations(t *testing.T) {
 		{name: "a hash", results: 1, body: func(_ *assembly.Program, b *block, x, y bc.Value) {
 			b.Return(b.Op(bc.OpBlake3, 0, 0, slices.Repeat([]bc.Value{x}, 28)...)[0])
 		}, program: first, honest: []field.Element{5, 6}, want: []string{"blake3"}},
+		{name: "another hash", results: 1, body: func(_ *assembly.Program, b *block, x, y bc.Value) {
+			b.Return(b.Op(bc.OpSha256, 0, 0, slices.Repeat([]bc.Value{x}, 24)...)[0])
+		}, program: first, honest: []field.Element{5, 6}, want: []string{"sha256"}},
+		{name: "a permutation", results: 1, body: func(_ *assembly.Program, b *block, x, y bc.Value) {
+			b.Return(b.Op(bc.OpPoseidon2, 0, 0, slices.Repeat([]bc.Value{x}, 12)...)[0])
+		}, program: first, honest: []field.Element{5, 6}, want: []string{"poseidon2"}},
 		{name: "a case", results: 1, body: func(_ *assembly.Program, b *block, x, y bc.Value) {
 			b.Match(x, assembly.Case(func(b *block) { b.Return(b.Const(7)) }, 1), assembly.Default(func(b *block) { b.Return(y) }))
 		}, program: func(b *bc.Block) { b.End.Match.Value = 1 }, honest: []field.Element{9, 1}, want: []string{"the case has the value"}},

@@ -212,9 +212,6 @@ func (a *assembler) finish() (*System, error) {
 	s.first.anchor = s.first.memory + len(a.widths)
 	s.first.accel = len(a.air.Circuits)
 	for _, k := range a.acceleratorOf {
-		if acceleratorCircuits[k].build == nil {
-			return nil, &formats.Error{Class: formats.Invalid, Place: "program", What: "the accelerator " + k.Of().Name + " has no circuit"}
-		}
 		acceleratorCircuits[k].build(a, a.air.Circuit(k.Of().Name), a.accelerators[k].Channel)
 	}
 	s.first.words = len(a.air.Circuits)
