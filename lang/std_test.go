@@ -58,8 +58,9 @@ func equals(t *testing.T, p *lang.Program, call, witness, want string) {
 }
 
 func TestHashes(t *testing.T) {
-	p := compile(t, `import "std/bytes" (Bytes); import "std/digest" (Digest); import "std/blake3"; import "std/sha256";
+	p := compile(t, `import "std/bytes" (Bytes); import "std/digest" (Digest); import "std/blake3"; import "std/sha256"; import "std/list";
 		pub fn b3(private b: Bytes) -> Digest { blake3::hash(b) } pub fn sha(private b: Bytes) -> Digest { sha256::hash(b) } pub fn both(private b: Bytes) -> u32 { bytes::check(b); b.length }
+		pub fn list(private b: Bytes) -> u32 { list::length(bytes::to_list(b)) }
 		pub fn keyed(key: Digest, private b: Bytes) -> Digest { blake3::keyed_hash(key, b) }`)
 	for _, n := range []int{0, 1, 3, 4, 31, 55, 56, 57, 63, 64, 65, 119, 120, 128, 1023, 1024, 1025, 2048, 2049, 3072, 5000, 8192} {
 		b := make([]byte, n)
@@ -72,6 +73,7 @@ func TestHashes(t *testing.T) {
 		sha := sha256.Sum256(b)
 		equals(t, p, "sha()", witness, hex.EncodeToString(sha[:]))
 		equals(t, p, "both()", witness, fmt.Sprint(n))
+		equals(t, p, "list()", witness, fmt.Sprint(n))
 		keyed, err := blake3.NewKeyed(sum[:])
 		if err != nil {
 			t.Fatal(err)
@@ -84,11 +86,22 @@ func TestHashes(t *testing.T) {
 	for _, bad := range []string{
 		`{"b": {"length": 5, "blocks": [[` + word(1) + `]]}}`, `{"b": {"length": 64, "blocks": []}}`, `{"b": {"length": 64, "blocks": [[` + word(0) + `], [` + word(0) + `]]}}`,
 		`{"b": {"length": 0, "blocks": [[` + word(0) + `]]}}`, `{"b": {"length": 65, "blocks": [[` + word(1) + `]]}}`,
+		`{"b": {"length": 5, "blocks": [[` + word(0) + `], [` + word(0) + `]]}}`,
 	} {
-		for _, call := range []string{"b3()", "sha()", "both()"} {
+		for _, call := range []string{"b3()", "sha()", "both()", "list()"} {
 			if got, err := run(t, p, call, bad); err == nil {
 				t.Errorf("%s with %s = %s", call, bad, got)
 			}
+		}
+	}
+}
+
+func TestByteOutside(t *testing.T) {
+	p := compile(t, `import "std/bytes" (Bytes); pub fn at(i: u32, private b: Bytes) -> u8 { bytes::at(b, i) }`)
+	equals(t, p, "at(4)", `{"b": {"text": "abcde"}}`, "101")
+	for _, call := range []string{"at(5)", "at(63)", "at(64)"} {
+		if got, err := run(t, p, call, `{"b": {"text": "abcde"}}`); err == nil {
+			t.Errorf("%s = %s", call, got)
 		}
 	}
 }

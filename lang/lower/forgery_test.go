@@ -368,3 +368,33 @@ func TestModularHintsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestModularCarries gives a sum that is right modulo 2^256 but not as a number, and an inverse that is not below the modulus.
+func TestModularCarries(t *testing.T) {
+	power := new(big.Int).Lsh(big.NewInt(1), 256)
+	for _, c := range []struct {
+		body  string
+		m, a  *big.Int // the entry's argument
+		forge func(m, a *big.Int) []uint64
+	}{
+		{"u256::sum_mod(a, a, M)", new(big.Int).Sub(power, big.NewInt(189)), new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(77)), func(m, a *big.Int) []uint64 {
+			return append(words256(new(big.Int).Sub(new(big.Int).Add(a, a), power)), 0)
+		}},
+		{"u256::reciprocal_mod(a, M)", big.NewInt(1000003), big.NewInt(77), func(m, a *big.Int) []uint64 {
+			return words256(new(big.Int).Add(new(big.Int).ModInverse(a, m), m))
+		}},
+	} {
+		constant := strings.ReplaceAll(strings.Trim(fmt.Sprint(words256(c.m)), "[]"), " ", ", ")
+		p := compile(t, `import "std/u256" (U256); const M: U256 = U256 { words: [`+constant+`] }; pub fn f(a: U256) -> U256 { `+c.body+` }`)
+		var args []field.Element
+		for _, w := range words256(c.a) {
+			args = append(args, field.Element(w))
+		}
+		if _, ok := executes(t, p.Bytecode, args, nil); !ok {
+			t.Errorf("%s fails", c.body)
+		}
+		if got, ok := executes(t, lie(p.Bytecode, 0, c.forge(c.m, c.a)), args, nil); ok {
+			t.Errorf("%s: the forgery gives %v", c.body, got)
+		}
+	}
+}

@@ -225,7 +225,10 @@ func (c *checker) refItem(at syntax.Span, i *item) {
 func (c *checker) lookup(m *Module, parts []syntax.Name) (i *item, used int) {
 	first := parts[0]
 	if i := m.items[first.Text]; i != nil {
-		return i, 1
+		_, enum := i.syntax.(*syntax.Enum)
+		if len(parts) == 1 || enum || m.modules[first.Text] == nil { // a function may have the name of a module
+			return i, 1
+		}
 	}
 	if other := m.modules[first.Text]; other != nil && len(parts) > 1 {
 		if i := c.exported(other, parts[1]); i != nil {
