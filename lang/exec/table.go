@@ -74,7 +74,7 @@ func (t *table) find(key []field.Element) (i int, added, ok bool) {
 			return i, false, true
 		}
 	}
-	if t.count == maxEntries {
+	if uint64(t.count) == maxEntries {
 		return 0, false, false
 	}
 	if t.count>>t.log == len(t.blocks) {
