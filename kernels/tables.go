@@ -7,12 +7,7 @@ import (
 // tables holds what kernels look up, made and uploaded when it is first needed and kept until the device is closed.
 type tables struct {
 	roots, shifts, inverseShifts, ones Array[field.Element]
-	weights                            map[weightsKey]Array[field.Element]
-}
-
-type weightsKey struct {
-	logHeight, logBlowup int
-	values               bool
+	between                            Array[uint64]
 }
 
 // tableParams is the kernels' Tables.
@@ -64,13 +59,15 @@ func (d *Device) powerTables() (tableParams, error) {
 		} {
 			var err error
 			if *table.to, err = keep(d, table.values); err != nil {
-				for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
-					made.Free()
-				}
+				t.free()
 				return tableParams{}, err
 			}
 		}
-		t.weights = map[weightsKey]Array[field.Element]{}
+		var err error
+		if t.between, err = keep(d, betweenRounds()); err != nil {
+			t.free()
+			return tableParams{}, err
+		}
 		d.mu.Lock()
 		d.tables = t
 		d.mu.Unlock()
@@ -78,34 +75,56 @@ func (d *Device) powerTables() (tableParams, error) {
 	return tableParams{t.roots.at, t.shifts.at, t.inverseShifts.at}, nil
 }
 
-// passWeights returns, for each slab s of an extension, factor·x^(r·stride) for r < 2^k, where x is the slab's first point: the weights of the first of the passes.
-// The factor is 1/n for coefficients that come from values by an inverse without factor, else 1.
-func (d *Device) passWeights(key weightsKey, k int) (Array[field.Element], error) {
-	d.mu.Lock()
-	w, ok := d.tables.weights[key]
-	d.mu.Unlock()
-	if ok {
-		return w, nil
+func (t *tables) free() {
+	for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
+		made.Free()
 	}
-	root, _ := field.RootOfUnity(key.logHeight + key.logBlowup)
-	values := make([]field.Element, 0, 1<<(k+key.logBlowup))
-	for s := range 1 << key.logBlowup {
-		x := field.Mul(field.Shift, field.Pow(root, field.ReverseBits(uint64(s), key.logBlowup)))
-		step, p := field.Pow(x, 1<<(key.logHeight-k)), field.Element(1)
-		if key.values {
-			p = field.InverseOfTwoPower(key.logHeight)
+	t.between.Free()
+}
+
+// The smallest and largest pass of two rounds.
+const minRounds, maxRounds = 5, 10
+
+// betweenRounds lists the factors between the rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: ω_(2^k)^(i j) at 2^k2 i + j. A factor w is four words
+// (cu/limbs.cuh): w 2^(24 l) as a low and a high signed half.
+func betweenRounds() []uint64 {
+	var out []uint64
+	for k := minRounds; k <= maxRounds; k++ {
+		w, _ := field.RootOfUnity(k)
+		inverse, _ := field.Inverse(w)
+		for _, w := range [...]field.Element{w, inverse} {
+			step, s := field.Element(1), shapeOf(k)
+			for range 1 << s.k1 {
+				p := field.Element(1)
+				for range 1 << s.k2 {
+					for l, v := 0, p; l < 4; l, v = l+1, field.Mul(v, 1<<24) {
+						out = append(out, signedHalves(v))
+					}
+					p = field.Mul(p, step)
+				}
+				step = field.Mul(step, w)
+			}
 		}
-		for range 1 << k {
-			values = append(values, p)
-			p = field.Mul(p, step)
-		}
 	}
-	w, err := keep(d, values)
-	if err != nil {
-		return w, err
+	return out
+}
+
+// signedHalves is lo mod 2^32 + 2^32 (hi mod 2^32), where v = lo + 2^32 hi modulo p and both are from -2^31 to 2^31 - 1.
+func signedHalves(v field.Element) uint64 {
+	w := uint64(v)
+	if w >= 1<<63-1<<31 {
+		w -= field.Modulus
 	}
+	return w&(1<<32-1) | (w+1<<31)>>32<<32
+}
+
+// between is where the factors between the rounds of a pass are.
+func (d *Device) between(k int, inverse bool) Address {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tables.weights[key] = w
-	return w, nil
+	words := 8 * (1<<k - 1<<minRounds)
+	if inverse {
+		words += 4 << k
+	}
+	return d.tables.between.at + Address(8*words)
 }

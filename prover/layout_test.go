@@ -122,7 +122,7 @@ func TestScratchAboutTheLimit(t *testing.T) {
 		for kind := range verifier.NumKinds {
 			for _, n := range []int{tables[0].Columns(kind), len(tables[0].NextColumns(kind))} {
 				need := aligned(8 * int64(n))
-				for _, size := range kernels.TablesMemory([]int{int(log)}, p.LogBlowup) {
+				for _, size := range kernels.TablesMemory() {
 					need += aligned(size)
 				}
 				for _, size := range kernels.SumsMemory(n, 1<<log) {

@@ -1,8 +1,6 @@
 package prover
 
 import (
-	"slices"
-
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier"
@@ -65,12 +63,7 @@ func DeviceMemory(j Job, processors int) *DevicePlan {
 
 // tables is what the kernels look up in.
 func (m *deviceModel) tables() (n Bytes) {
-	var heights []int
-	for _, s := range m.job.Shapes {
-		heights = append(heights, s.Schedule.Heights...)
-	}
-	slices.Sort(heights)
-	for _, size := range kernels.TablesMemory(slices.Compact(heights), m.blowup) {
+	for _, size := range kernels.TablesMemory() {
 		n += alignUp(Bytes(size))
 	}
 	return n

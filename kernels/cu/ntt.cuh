@@ -1,47 +1,30 @@
-// Number-theoretic transforms of many columns, in passes over memory (Bailey's four-step method; the notes in kernels/ntt.go say which passes make up which transform).
+// Number-theoretic transforms of many columns, in passes over memory (Bailey's four-step method; kernels/ntt.go says which passes make up which transform).
 //
-// A pass transforms 2^K values in two rounds of 2^K1 and 2^K2, held in the registers of 2^K2 threads and exchanged through shared memory in between. Because
-// ω_64 = 8, the roots inside a round are powers of two: rounds have no multiplications, only shifts. A block of 256 threads works on W = 2^(8-K2) transforms at a time:
-// neighbouring columns of the stride for a column pass, so that memory is read and written in segments of 8 W bytes, or W rows for a row pass.
+// A pass transforms 2^K values in two rounds of 2^K1 and 2^K2, held as limbs in the registers of 2^K2 threads and exchanged through shared memory in between. Rounds have no multiplications,
+// only shifts (limbs.cuh). The factors between the rounds multiply while limbs are joined to values, those of a pass while values are split into limbs. A block of 2^LOG_T threads works on
+// W = 2^(LOG_T-K2) transforms at a time: neighbouring columns of the stride for a column pass, so that memory is read and written in segments of 8 W bytes, or W rows for a row pass. It does
+// the same transforms of several matrix columns, one after the other, whose factors are the same: each thread keeps its own in shared memory.
 //
 // Memory between passes holds any representatives, what leaves the last pass is canonical.
 #pragma once
-#include "field.cuh"
+#include "limbs.cuh"
 
 struct PassParams {
 	const u64 *in;
 	u64 *out;
-	const u64 *weights; // 2^K values a coset that the input is multiplied by, or none
+	const Factor *between; // ω_(2^K)^(ka b) at 2^K2 ka + b, or the inverses
 	Tables tables;
-	u64 columns;
+	u64 columns, each;         // of the matrix; blockIdx.y takes so many
 	u64 in_column, out_column; // from one column to the next
-	u64 in_coset, out_coset;   // column passes: from one coset (blockIdx.y) to the next
-	u64 in_row, rows;          // row passes: from one input row to the next, 0 for the same; rows a column
+	u64 cosets;                // for each of which blockIdx.x has the transforms of a column
+	u64 in_coset, out_coset;   // from one coset to the next
+	u64 log_rows;              // row passes: of the rows of a column
 	u64 log_stride;            // column passes: of the stride between the values of a transform
-	u64 log_total;             // of the whole transform
+	u64 log_mid, log_low;      // last pass of a natural inverse: row low·2^log_mid + mid becomes mid·2^log_low + low
+	u64 log_parent;            // of the number of transforms that this pass's 2^(K+log_stride) values are one of, in whose order their factors are; 0 for no such factors
+	u64 shifted;               // whether the factors are powers of the coset's shift, or at the end of an inverse of 1/g
 	u64 first_coset, log_blowup;
-	u64 log_low, log_mid; // last pass of a natural inverse: row index is low·2^log_mid + mid
-	u64 log_parent;       // of the number of parent rows that a pass of an inverse from reversed order multiplies for
-	u64 last;             // whether the pass ends an inverse from reversed order
-	u64 scale;            // factor of that last pass, canonical
-};
-
-// One level of decimation in time: pairs of transforms of half become ones of 2 half. a is any, and so are the results; the shifted operand is canonical.
-template <int K, int L, bool INVERSE> struct Level {
-	static INLINE_MEMBER void run(u64 *x) {
-		if constexpr (L > 1) Level<K, L - 1, INVERSE>::run(x);
-		constexpr int half = 1 << (L - 1);
-		UNROLL
-		for (int i = 0; i < 1 << (K - 1); i++) {
-			int j = i & (half - 1), at = (i >> (L - 1) << L) + j, e = j * (192 >> L);
-			u64 a = x[at];
-			// 2^-e = -2^(96-e)
-			u64 t = shift_left(x[at + half], INVERSE && e ? 96 - e : e);
-			u64 sum = add_lazy(a, t), difference = sub_lazy(a, t);
-			x[at] = INVERSE && e ? difference : sum;
-			x[at + half] = INVERSE && e ? sum : difference;
-		}
-	}
+	u64 scale; // of shifted factors, canonical
 };
 
 // The k low bits of i reversed, for indices known when compiling.
@@ -52,25 +35,27 @@ INLINE constexpr int reversed(int i, int k) {
 }
 
 enum Form {
-	COLUMN_FORWARD,          // natural rows to reversed ones, weights, times ω^(row·column)
-	ROW_FORWARD,             // natural to reversed, weights; the last pass
-	COLUMN_INVERSE,          // natural rows to natural ones, times ω^-(row·column)
-	ROW_INVERSE,             // natural to natural, stored transposed; the last pass, no factor
-	ROW_INVERSE_REVERSED,    // reversed to natural, times powers
-	COLUMN_INVERSE_REVERSED, // reversed rows to natural ones, times powers
+	COLUMN_FORWARD,          // natural rows to reversed ones
+	ROW_FORWARD,             // natural to reversed; the last pass
+	COLUMN_INVERSE,          // natural rows to natural ones
+	ROW_INVERSE,             // natural to natural, stored transposed; the last pass, no factor 1/n
+	ROW_INVERSE_REVERSED,    // reversed to natural, factors at the end
+	COLUMN_INVERSE_REVERSED, // reversed rows to natural ones, factors at the end
 };
 
-template <int K1, int K2, Form FORM> struct Pass {
-	static constexpr int K = K1 + K2, LOG_W = 8 - K2, W = 1 << LOG_W, N1 = 1 << K1, N2 = 1 << K2, PITCH = N2 + 1;
+template <int K1, int K2, int LOG_T, Form FORM> struct Pass {
+	static constexpr int K = K1 + K2, LOG_W = LOG_T - K2, T = 1 << LOG_T, W = 1 << LOG_W, N1 = 1 << K1, N2 = 1 << K2, PITCH = N2 + 1;
 	static constexpr bool COLUMN = FORM == COLUMN_FORWARD || FORM == COLUMN_INVERSE || FORM == COLUMN_INVERSE_REVERSED;
 	static constexpr bool INVERSE = FORM != COLUMN_FORWARD && FORM != ROW_FORWARD;
 	static constexpr bool REVERSED_IN = FORM == ROW_INVERSE_REVERSED || FORM == COLUMN_INVERSE_REVERSED;
-	static constexpr bool REVERSED_OUT = FORM == COLUMN_FORWARD || FORM == ROW_FORWARD;
-	static constexpr int EACH = 1 << (K1 - K2); // transforms of the second round a thread
+	static constexpr int EACH = K2 > 0 ? 1 << (K1 - K2) : 1; // transforms of the second round a thread
+	static constexpr int COUNT = N1 / EACH;                  // of so many values
+	static constexpr int TURNED = N1 * N2 * (W + 1), STRAIGHT = N1 * PITCH * W;
+	static constexpr int EXCHANGE = K2 == 0 ? 0 : FORM == ROW_INVERSE && TURNED > STRAIGHT ? TURNED : STRAIGHT; // values in shared memory before the factors
 
 	// Threads of a row are in one warp.
 	static INLINE_MEMBER void barrier() {
-		if constexpr (COLUMN)
+		if constexpr (COLUMN || FORM == ROW_INVERSE)
 			block_barrier();
 		else
 			warp_barrier();
@@ -79,185 +64,187 @@ template <int K1, int K2, Form FORM> struct Pass {
 	// Where shared memory keeps value `at` = hi·2^K2 + lo of transform w.
 	static INLINE_MEMBER int place(int w, int hi, int lo) { return COLUMN ? (hi * PITCH + lo) * W + w : w * (N1 * PITCH) + hi * PITCH + lo; }
 
+	// factors[i T] = f g^i for i < count, in two chains.
+	static INLINE_MEMBER void geometric(u64 *factors, int count, u64 f, u64 g) {
+		u64 f1 = mul_lazy(f, g), g2 = mul_lazy(g, g);
+		for (int i = 0; i < count; i += 2) {
+			factors[i * T] = f, f = mul_lazy(f, g2);
+			if (i + 1 < count) factors[(i + 1) * T] = f1, f1 = mul_lazy(f1, g2);
+		}
+	}
+
+	// The thread's factors: of its values a·2^K2 + b before a pass, or of its values b + m 2^K2 + 2^K1 kb after one. c is the column of the stride, row the transform of 2^(K+log_stride) values.
+	static INLINE_MEMBER void make_factors(const PassParams &p, u64 *factors, int b, u32 c, u64 row, u64 coset) {
+		u32 log = K + (COLUMN ? (u32)p.log_stride : 0), stride = COLUMN ? 1u << p.log_stride : 1, unit = 0; // of the exponent of ω, for the factor of value 1
+		if (p.log_parent) {
+			u64 parent = row & (((u64)1 << p.log_parent) - 1);
+			if constexpr (FORM != COLUMN_INVERSE && FORM != ROW_INVERSE) parent = reverse_bits(parent, (u32)p.log_parent);
+			unit = (u32)parent << (32 - log - (u32)p.log_parent);
+		}
+		if (!INVERSE && p.shifted) unit = (u32)(reverse_bits(coset, (u32)p.log_blowup) << (32 - log - p.log_blowup));
+		if constexpr (INVERSE) unit = -unit;
+		const u64 *shifts = INVERSE ? p.tables.inverse_shifts : p.tables.shifts;
+		u32 step = (REVERSED_IN ? (K2 > 0 ? N1 : 1) : N2) * stride;
+		u64 g = root(p.tables, unit * step);
+		if (p.shifted) g = mul_lazy(g, windowed(shifts, step));
+		for (int m = 0; m < (REVERSED_IN ? EACH : 1); m++) {
+			u32 first = (u32)(K2 > 0 ? b + m * N2 : 0) * stride + c;
+			u64 f = root(p.tables, unit * first);
+			if (p.shifted) f = mul_lazy(mul_lazy(f, windowed(shifts, first)), p.scale);
+			geometric(factors + m * COUNT * T, REVERSED_IN ? COUNT : N1, f, g);
+		}
+	}
+
+	// base + i step bytes.
+	template <typename U> static INLINE_MEMBER U *at(U *base, u32 step, u32 i) { return (U *)((char *)base + multiply_wide(step, i)); }
+
 	static INLINE_MEMBER void run(const PassParams &p) {
 		u64 *sm = shared_memory();
 		int t = threadIdx.x;
 		int w = COLUMN ? t & (W - 1) : t >> K2, b = COLUMN ? t >> LOG_W : t & (N2 - 1);
+		u64 *factors = sm + EXCHANGE + t;
 
-		// Where the transform's values are, and what its factors depend on.
-		const u64 *in = p.in;
-		u64 *out = p.out;
-		u64 stride = 1, c = 0, row = 0, coset = p.first_coset;
-		bool active = true;
+		// Where the transform's values are in a column.
+		u32 tile = blockIdx.x, coset = 0;
+		if (p.cosets > 1) tile = blockIdx.x / (u32)p.cosets, coset = blockIdx.x - tile * (u32)p.cosets;
+		const u64 *in = p.in + coset * p.in_coset;
+		u64 *out = p.out + coset * p.out_coset;
+		u64 row, stride = 1, c = 0;
+		u32 side = 0, log_sides = 0; // a block without enough rows for its threads takes several columns side by side
 		if constexpr (COLUMN) {
 			stride = (u64)1 << p.log_stride;
-			u64 index = (u64)blockIdx.x * W + w;
+			u64 index = (u64)tile * W + w;
 			c = index & (stride - 1);
-			row = index >> p.log_stride; // of the parent
+			row = index >> p.log_stride;
 			u64 offset = (row << (K + p.log_stride)) + c;
-			coset += blockIdx.y;
-			in += blockIdx.z * p.in_column + blockIdx.y * p.in_coset + offset;
-			out += blockIdx.z * p.out_column + blockIdx.y * p.out_coset + offset;
+			in += offset, out += offset;
 		} else {
-			u64 index = (u64)blockIdx.x * W + w, column = index / p.rows;
-			active = column < p.columns;
-			row = index - column * p.rows;
-			u64 from = row;
-			if constexpr (FORM == ROW_INVERSE) {
-				u64 low = row & (((u64)1 << p.log_low) - 1), mid = row >> p.log_low;
-				from = (low << p.log_mid) + mid;
+			row = (u64)tile * W + w;
+			if (p.log_rows < LOG_W) {
+				log_sides = LOG_W - (u32)p.log_rows;
+				side = (u32)row >> p.log_rows;
+				row &= ((u64)1 << p.log_rows) - 1;
 			}
-			coset += row;
-			in += column * p.in_column + from * p.in_row;
-			if constexpr (FORM == ROW_INVERSE)
-				out += column * p.out_column + row;
-			else
-				out += column * p.out_column + (row << K);
+			out += FORM == ROW_INVERSE ? row : row << K;
+			if constexpr (FORM == ROW_INVERSE) row = ((row & (((u64)1 << p.log_low) - 1)) << p.log_mid) + (row >> p.log_low);
+			in += row << K;
 		}
+		bool factored = FORM != COLUMN_INVERSE || p.log_parent;
+		if (factored) make_factors(p, factors, b, (u32)c, row, p.first_coset + coset);
 
-		u64 x[N1];
-		if constexpr (FORM == ROW_INVERSE_REVERSED && K2 > 0) {
-			UNROLL
-			for (int a = 0; a < N1; a++) sm[place(w, a, b)] = active ? in[a * N2 + b] : 0;
-			barrier();
-			UNROLL
-			for (int a = 0; a < N1; a++) {
-				int at = ((int)reverse_bits(b, K2) << K1) + reversed(a, K1);
-				x[reversed(a, K1)] = sm[place(w, at >> K2, at & (N2 - 1))];
-			}
-			barrier();
-		} else {
-			UNROLL
-			for (int a = 0; a < N1; a++) {
-				u64 r = a * N2 + b;
-				if constexpr (REVERSED_IN) r = reverse_bits(r, K);
-				u64 v = active ? in[r * stride] : 0;
-				if constexpr (FORM == COLUMN_FORWARD || FORM == ROW_FORWARD)
-					if (p.weights && active) v = mul_lazy(v, p.weights[(coset << K) + r]);
-				x[reversed(a, K1)] = v;
-			}
-		}
-		Level<K1, K1, INVERSE>::run(x);
-
-		// Exchange: this thread had value b of every part and gets all values of part ka = b + 2^K2 m.
-		u64 y[N1];
-		if constexpr (K2 > 0) {
-			UNROLL
-			for (int ka = 0; ka < N1; ka++) {
-				u32 e = (u32)(b * ka) << (11 - K);
-				if constexpr (INVERSE) e = -e & 2047;
-				u64 v = ka == 0 ? x[0] : mul_lazy(x[ka], p.tables.roots[3072 + e]);
-				sm[place(w, ka, b)] = v;
-			}
-			barrier();
-			UNROLL
-			for (int m = 0; m < EACH; m++) {
+		u64 first = blockIdx.y * p.each, end = first + p.each < p.columns ? first + p.each : p.columns;
+		in += (first + side) * p.in_column, out += (first + side) * p.out_column;
+		for (u64 column = first; column < end; column += (u64)1 << log_sides) {
+			bool active = COLUMN || column + side < end;
+			u64 v[N1];
+			{
+				// Value a·2^K2 + b, or the one whose index has these bits reversed.
+				constexpr bool REVERSED = FORM == COLUMN_INVERSE_REVERSED || (REVERSED_IN && K2 == 0);
+				u64 *base = (u64 *)in + (REVERSED ? reverse_bits(b, K2) << K1 : b) * stride;
+				u32 step = (REVERSED ? 8u : 8u << K2) * (u32)stride;
 				UNROLL
-				for (int i = 0; i < N2; i++) y[m * N2 + reversed(i, K2)] = sm[place(w, b + m * N2, i)];
-				Level<K2, K2, INVERSE>::run(y + m * N2);
+				for (int a = 0; a < N1; a++) v[a] = active ? *at(base, step, REVERSED ? reversed(a, K1) : a) : 0;
 			}
-			if constexpr (FORM == ROW_FORWARD || FORM == ROW_INVERSE) {
-				if constexpr (FORM == ROW_INVERSE)
-					block_barrier();
-				else
-					warp_barrier();
+			if constexpr (FORM == ROW_INVERSE_REVERSED && K2 > 0) {
+				UNROLL
+				for (int a = 0; a < N1; a++) sm[place(w, a, b)] = v[a];
+				warp_barrier();
+				UNROLL
+				for (int a = 0; a < N1; a++) {
+					int from = ((int)reverse_bits(b, K2) << K1) + reversed(a, K1);
+					v[a] = sm[place(w, from >> K2, from & (N2 - 1))];
+				}
+				warp_barrier();
 			}
-		} else {
-			UNROLL
-			for (int i = 0; i < N1; i++) y[i] = x[i];
-		}
 
-		// y[m·2^K2 + kb] is output k = ka + 2^K1 kb, ka = b + 2^K2 m; without a second round, y[k].
-		UNROLL
-		for (int m = 0; m < (K2 > 0 ? EACH : 1); m++) {
-			constexpr int COUNT = K2 > 0 ? N2 : N1, LOG_STEP = K2 > 0 ? K1 : 0;
-			u32 ka = K2 > 0 ? b + m * N2 : 0;
-			if constexpr (FORM == COLUMN_FORWARD || FORM == COLUMN_INVERSE) {
-				u32 shift = 32 - K - (u32)p.log_stride;
-				u32 start = (u32)c * ka << shift, step = (u32)c << LOG_STEP << shift;
-				if constexpr (INVERSE) start = -start, step = -step;
-				u64 f = root(p.tables, start);
-				if constexpr (!INVERSE)
-					if (p.weights) {
-						u32 e = (u32)(reverse_bits(coset, p.log_blowup) << (32 - p.log_total - p.log_blowup));
-						f = mul_lazy(mul_lazy(f, windowed(p.tables.shifts, (u32)c)), root(p.tables, e * (u32)c));
-					}
-				geometric<COUNT>(y + m * N2, f, root(p.tables, step));
+			Limbs x[N1];
+			if (!REVERSED_IN && factored) {
+				UNROLL
+				for (int a = 0; a < N1; a++) x[a] = multiply_split(v[a], factors[a * T]);
+			} else {
+				UNROLL
+				for (int a = 0; a < N1; a++) x[a] = split(v[a]);
+			}
+			transform<K1, INVERSE>(x);
+
+			// Exchange: this thread had value b of every part and gets all values of parts b + 2^K2 m. Then v[m·2^K2 + kb] is output k = b + 2^K2 m + 2^K1 kb; without a second round, v[k].
+			if constexpr (K2 > 0) {
+				UNROLL
+				for (int ka = 0; ka < N1; ka++) {
+					const Limbs &l = x[output<K1>(ka)];
+					sm[place(w, ka, b)] = ka == 0 ? join(l) : multiply_join(l, load_factor(p.between + ka * N2 + b));
+				}
+				barrier();
+				UNROLL
+				for (int m = 0; m < EACH; m++) {
+					Limbs y[N2];
+					UNROLL
+					for (int i = 0; i < N2; i++) y[i] = split(sm[place(w, b + m * N2, i)]);
+					transform<K2, INVERSE>(y);
+					UNROLL
+					for (int kb = 0; kb < N2; kb++) v[m * N2 + kb] = join(y[output<K2>(kb)]);
+				}
+			} else {
+				UNROLL
+				for (int k = 0; k < N1; k++) v[k] = join(x[output<K1>(k)]);
 			}
 			if constexpr (REVERSED_IN) {
-				u32 index = COLUMN ? ka * (u32)stride + (u32)c : ka, step = (u32)stride << LOG_STEP;
-				u64 f, g;
-				if (p.last) {
-					f = mul_lazy(windowed(p.tables.inverse_shifts, index), p.scale);
-					g = windowed(p.tables.inverse_shifts, step);
-				} else {
-					u32 parent = (u32)reverse_bits(row & (((u64)1 << p.log_parent) - 1), p.log_parent);
-					u32 shift = 32 - (K + (COLUMN ? (u32)p.log_stride : 0) + p.log_parent);
-					f = root(p.tables, -(parent * index) << shift);
-					g = root(p.tables, -(parent * step) << shift);
-				}
-				geometric<COUNT>(y + m * N2, f, g);
+				UNROLL
+				for (int i = 0; i < N1; i++) v[i] = mul_lazy(v[i], factors[i * T]);
 			}
-			UNROLL
-			for (int kb = 0; kb < COUNT; kb++) {
-				u64 v = y[m * N2 + kb], k = ka + ((u64)kb << LOG_STEP);
-				if constexpr (FORM == ROW_FORWARD && K2 > 0)
-					sm[place(w, reverse_bits(ka, K1), reversed(kb, K2))] = v;
-				else if constexpr (FORM == ROW_INVERSE && K2 > 0)
-					sm[k * (W + 1) + w] = v;
-				else if constexpr (FORM == ROW_FORWARD || FORM == ROW_INVERSE) {
-					if (active) out[FORM == ROW_INVERSE ? k * p.rows : reverse_bits(k, K)] = canonical(v);
-				} else {
-					u64 at = REVERSED_OUT ? reverse_bits(k, K) : k;
-					if constexpr (REVERSED_IN)
-						if (p.last) v = canonical(v);
-					if (active) out[at * stride] = v;
-				}
+			if (REVERSED_IN ? p.shifted != 0 : !COLUMN) {
+				UNROLL
+				for (int i = 0; i < N1; i++) v[i] = canonical(v[i]);
 			}
-		}
 
-		// Row passes store what lies together together.
-		if constexpr (FORM == ROW_FORWARD && K2 > 0) {
-			warp_barrier();
-			UNROLL
-			for (int a = 0; a < N1; a++)
-				if (active) out[a * N2 + b] = canonical(sm[place(w, a, b)]);
-		}
-		if constexpr (FORM == ROW_INVERSE && K2 > 0) {
-			block_barrier();
-			bool turned = p.rows >= W; // then the W rows are of one column
-			int v = turned ? t & (W - 1) : w;
-			u64 *to = turned ? out - w + v : out;
-			UNROLL
-			for (int a = 0; a < N1; a++) {
-				u64 k = a * N2 + (turned ? t >> LOG_W : b);
-				if (active) to[k * p.rows] = canonical(sm[k * (W + 1) + v]);
+			// Row passes store what lies together together.
+			if constexpr (K2 > 0 && (FORM == ROW_FORWARD || FORM == ROW_INVERSE)) {
+				barrier();
+				UNROLL
+				for (int i = 0; i < N1; i++) {
+					int ka = b + i / N2 * N2, kb = i % N2;
+					if constexpr (FORM == ROW_FORWARD)
+						sm[place(w, (int)reverse_bits(ka, K1), reversed(kb, K2))] = v[i];
+					else
+						sm[(ka + (kb << K1)) * (W + 1) + w] = v[i];
+				}
+				barrier();
+				if constexpr (FORM == ROW_FORWARD) {
+					UNROLL
+					for (int a = 0; a < N1; a++)
+						if (active) out[a * N2 + b] = sm[place(w, a, b)];
+				} else {
+					bool turned = p.log_rows >= LOG_W; // then the W rows are of one column
+					int of = turned ? t & (W - 1) : w, k = turned ? t >> LOG_W : b;
+					u64 *base = out - w + of + ((u64)k << p.log_rows);
+					UNROLL
+					for (int a = 0; a < N1; a++)
+						if (active) *at(base, 8u << K2 << p.log_rows, a) = sm[(a * N2 + k) * (W + 1) + of];
+				}
+			} else {
+				// Output ka + 2^K1 kb with ka = b + 2^K2 m, or the place whose index has these bits reversed.
+				constexpr bool REVERSED = !INVERSE;
+				u64 unit = FORM == ROW_INVERSE ? (u64)1 << p.log_rows : stride;
+				u64 *base = out + (REVERSED ? reverse_bits(b, K2) << K1 : b) * unit;
+				UNROLL
+				for (int i = 0; i < N1; i++) {
+					int m = i / COUNT, kb = i % COUNT;
+					u32 k = K2 == 0 ? (REVERSED ? reversed(i, K1) : i) : REVERSED ? (reversed(m, K1 - K2) << K2) + reversed(kb, K2) : m * N2 + (kb << K1);
+					if (active) *at(base, 8 * (u32)unit, k) = v[i];
+				}
 			}
-		}
-	}
-
-	// y[i] *= f g^i, in two chains.
-	template <int COUNT> static INLINE_MEMBER void geometric(u64 *y, u64 f, u64 g) {
-		if constexpr (COUNT == 1) {
-			y[0] = mul_lazy(y[0], f);
-		} else {
-			u64 f1 = mul_lazy(f, g), g2 = mul_lazy(g, g);
-			UNROLL
-			for (int i = 0; i < COUNT; i += 2) {
-				y[i] = mul_lazy(y[i], f);
-				y[i + 1] = mul_lazy(y[i + 1], f1);
-				if (i + 2 < COUNT) f = mul_lazy(f, g2), f1 = mul_lazy(f1, g2);
-			}
+			in += p.in_column << log_sides, out += p.out_column << log_sides;
+			if constexpr (K2 > 0) barrier();
 		}
 	}
 };
 
-#define NTT_COLUMN_PASSES(K, K1, K2, blocks)                                                                                  \
-	KERNEL(ntt_column_forward_##K, PassParams, 256, blocks) { Pass<K1, K2, COLUMN_FORWARD>::run(p); }                        \
-	KERNEL(ntt_column_inverse_##K, PassParams, 256, blocks) { Pass<K1, K2, COLUMN_INVERSE>::run(p); }                        \
-	KERNEL(ntt_column_inverse_reversed_##K, PassParams, 256, blocks) { Pass<K1, K2, COLUMN_INVERSE_REVERSED>::run(p); }
+#define NTT_COLUMN_PASSES(K, K1, K2, LOG_T, blocks)                                                                                  \
+	KERNEL(ntt_column_forward_##K, PassParams, 1 << LOG_T, blocks) { Pass<K1, K2, LOG_T, COLUMN_FORWARD>::run(p); }                  \
+	KERNEL(ntt_column_inverse_##K, PassParams, 1 << LOG_T, blocks) { Pass<K1, K2, LOG_T, COLUMN_INVERSE>::run(p); }                  \
+	KERNEL(ntt_column_inverse_reversed_##K, PassParams, 1 << LOG_T, blocks) { Pass<K1, K2, LOG_T, COLUMN_INVERSE_REVERSED>::run(p); }
 
-#define NTT_ROW_PASSES(K, K1, K2, blocks)                                                                                     \
-	KERNEL(ntt_row_forward_##K, PassParams, 256, blocks) { Pass<K1, K2, ROW_FORWARD>::run(p); }                              \
-	KERNEL(ntt_row_inverse_##K, PassParams, 256, blocks) { Pass<K1, K2, ROW_INVERSE>::run(p); }                              \
-	KERNEL(ntt_row_inverse_reversed_##K, PassParams, 256, blocks) { Pass<K1, K2, ROW_INVERSE_REVERSED>::run(p); }
+#define NTT_ROW_PASSES(K, K1, K2, LOG_T, blocks)                                                                                     \
+	KERNEL(ntt_row_forward_##K, PassParams, 1 << LOG_T, blocks) { Pass<K1, K2, LOG_T, ROW_FORWARD>::run(p); }                        \
+	KERNEL(ntt_row_inverse_##K, PassParams, 1 << LOG_T, blocks) { Pass<K1, K2, LOG_T, ROW_INVERSE>::run(p); }                        \
+	KERNEL(ntt_row_inverse_reversed_##K, PassParams, 1 << LOG_T, blocks) { Pass<K1, K2, LOG_T, ROW_INVERSE_REVERSED>::run(p); }

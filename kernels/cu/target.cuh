@@ -23,6 +23,8 @@ static_assert(sizeof(u64) == 8, "u64 is 64 bits");
 #endif
 
 #define CONSTANT static __constant__ const
+// Constants that the compilers do not see: a multiplication by a known power of two would become shifts and additions.
+#define OPAQUE_CONSTANT __constant__
 #define UNROLL _Pragma("unroll")
 // threads is the most that a block may have, blocks how many of them a multiprocessor should hold: together they bound the registers of a thread.
 #define KERNEL(name, Params, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
@@ -45,6 +47,8 @@ INLINE u64 shuffle_xor(u64 v, u32 mask) {
 
 INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
+// Two values at a multiple of 16 bytes that no one writes while the kernel runs.
+INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { asm("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at)); }
 
 INLINE u32 rotate_right(u32 v, int n) {
 	u32 r;
@@ -63,9 +67,12 @@ INLINE u32 reverse32(u32 v) {
 #define INLINE_MEMBER inline
 #define INLINE static INLINE_MEMBER
 #define CONSTANT static const
+#define OPAQUE_CONSTANT static const
 #define UNROLL
 
 #include "emulator.hpp"
+
+INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { a = at[0], b = at[1]; }
 
 INLINE u32 rotate_right(u32 v, int n) { return v >> n | v << (32 - n); }
 
