@@ -18,21 +18,24 @@ const (
 // passLog is the log2 of the most values that a pass transforms; only tests change it.
 var passLog = 10
 
-// passes splits a transform of 2^log values, log >= 1, into passes of at most 2^passLog, smaller ones first: a column pass needs a stride of at least its block's width.
-func passes(log int) []int {
+// passes splits a transform of 2^log values, log >= 1, into passes of at most 2^passLog, evenly but for passes of 2^(passLog-1), of unequal rounds, which are slow.
+func passes(log int) (out []int) {
 	n := (log + passLog - 1) / passLog
-	var out []int
-	for ; n > 0; n-- {
-		k := log / n
-		out = append(out, k)
-		log -= k
+	for less := n*passLog - log; n > 0; n-- {
+		part := (less + n - 1) / n
+		if part == 1 && less > 1 || less-part == 1 {
+			part++
+		}
+		out = append(out, passLog-part)
+		less -= part
 	}
 	return out
 }
 
 // passParams is the kernels' PassParams.
 type passParams struct {
-	in, out, between    Address
+	in, out             Address
+	between, ones       Address
 	tables              tableParams
 	columns, each       uint64
 	inColumn, outColumn uint64
@@ -63,16 +66,17 @@ func shapeOf(k int) passShape {
 // logWidth is the log2 of the number of transforms that a block works on at a time.
 func (s passShape) logWidth() int { return s.logThreads - s.k2 }
 
-// exchanged is the number of values that a block exchanges through shared memory.
-func (s passShape) exchanged(transposed bool) int {
-	if s.k2 == 0 {
-		return 0
+// sharedBytes is the shared memory of a block, for the exchange between the rounds, and in the end where rows are stored transposed, and for factors.
+func (s passShape) sharedBytes(transposed bool) int {
+	n, width := 1<<(s.k1+s.k2), 1<<s.logWidth()
+	exchanged := 0
+	if s.k2 > 0 {
+		exchanged = width << s.k1 * (1<<s.k2 + 1)
+		if transposed {
+			exchanged = max(exchanged, n*(width+1))
+		}
 	}
-	values := 1 << (s.k1 + s.logWidth()) * (1<<s.k2 + 1)
-	if transposed {
-		values = max(values, 1<<(s.k1+s.k2)*(1<<s.logWidth()+1))
-	}
-	return values
+	return 8 * (exchanged + width*(n+max(1, 16/width)))
 }
 
 // Blocks do several columns one after the other, to make their factors less often, as long as there are blocksAProcessor for each of the device's multiprocessors.
@@ -83,27 +87,21 @@ const (
 )
 
 // pass launches a pass of 2^k whose blocks are `tiles` a column and coset, and take `sides` columns side by side.
-func (d *Device) pass(name string, k int, p passParams, tiles, sides uint64, transposed, factored bool) error {
+func (d *Device) pass(name string, k int, p passParams, tiles, sides uint64) error {
 	s := shapeOf(k)
 	p.cosets = max(1, p.cosets)
 	enough := uint64(d.Info().Processors) * blocksAProcessor
 	p.each = min(p.columns*tiles*p.cosets/enough, maxEach*sides)
 	p.each = max(p.each, (p.columns+maxGridColumns-1)/maxGridColumns, 1)
 	p.each = (p.each + sides - 1) / sides * sides
-	if s.k2 > 0 {
-		p.between = d.between(k, strings.Contains(name, "inverse"))
-	}
-	shared := s.exchanged(transposed)
-	if factored {
-		shared += 1 << (s.k1 + s.logThreads)
-	}
+	p.between, p.ones = d.between(k, strings.Contains(name, "inverse"))
 	grid := [3]uint32{uint32(tiles * p.cosets), uint32((p.columns + p.each - 1) / p.each), 1}
-	return Start(d, name+"_"+strconv.Itoa(k), grid, [3]uint32{1 << s.logThreads, 1, 1}, 8*shared, &p)
+	return Start(d, name+"_"+strconv.Itoa(k), grid, [3]uint32{1 << s.logThreads, 1, 1}, s.sharedBytes(strings.HasPrefix(name, "ntt_row_inverse")), &p)
 }
 
 // columnPass launches a pass over 2^logValues values a column and coset.
 func (d *Device) columnPass(form string, k int, p passParams, logValues int) error {
-	return d.pass("ntt_column_"+form, k, p, 1<<(logValues-k-shapeOf(k).logWidth()), 1, false, form != "inverse" || p.logParent > 0)
+	return d.pass("ntt_column_"+form, k, p, 1<<(logValues-k-shapeOf(k).logWidth()), 1)
 }
 
 // rowPass launches a pass over 2^p.logRows rows of 2^k values a column and coset.
@@ -115,7 +113,7 @@ func (d *Device) rowPass(form string, k int, p passParams) error {
 	} else {
 		tiles <<= rows - width
 	}
-	return d.pass("ntt_row_"+form, k, p, tiles, sides, form == "inverse", true)
+	return d.pass("ntt_row_"+form, k, p, tiles, sides)
 }
 
 // Extend writes to out the extension of columns of 2^logHeight values on the trace domain, in row order: columns of 2^(logHeight+logBlowup) values on the coset g·H in

@@ -7,7 +7,7 @@ import (
 // tables holds what kernels look up, made and uploaded when it is first needed and kept until the device is closed.
 type tables struct {
 	roots, shifts, inverseShifts, ones Array[field.Element]
-	between                            Array[uint64]
+	between                            Array[field.Element]
 }
 
 // tableParams is the kernels' Tables.
@@ -85,21 +85,18 @@ func (t *tables) free() {
 // The smallest and largest pass of two rounds.
 const minRounds, maxRounds = 5, 10
 
-// betweenRounds lists the factors between the rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: ω_(2^k)^(i j) at 2^k2 i + j. A factor w is four words
-// (cu/limbs.cuh): w 2^(24 l) as a low and a high signed half.
-func betweenRounds() []uint64 {
-	var out []uint64
+// betweenRounds lists the factors of the second rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: ω_(2^k)^(i j) at 2^k1 i + j for j < 2^k1.
+func betweenRounds() []field.Element {
+	var out []field.Element
 	for k := minRounds; k <= maxRounds; k++ {
 		w, _ := field.RootOfUnity(k)
 		inverse, _ := field.Inverse(w)
 		for _, w := range [...]field.Element{w, inverse} {
 			step, s := field.Element(1), shapeOf(k)
-			for range 1 << s.k1 {
+			for range 1 << s.k2 {
 				p := field.Element(1)
-				for range 1 << s.k2 {
-					for l, v := 0, p; l < 4; l, v = l+1, field.Mul(v, 1<<24) {
-						out = append(out, signedHalves(v))
-					}
+				for range 1 << s.k1 {
+					out = append(out, p)
 					p = field.Mul(p, step)
 				}
 				step = field.Mul(step, w)
@@ -109,22 +106,16 @@ func betweenRounds() []uint64 {
 	return out
 }
 
-// signedHalves is lo mod 2^32 + 2^32 (hi mod 2^32), where v = lo + 2^32 hi modulo p and both are from -2^31 to 2^31 - 1.
-func signedHalves(v field.Element) uint64 {
-	w := uint64(v)
-	if w >= 1<<63-1<<31 {
-		w -= field.Modulus
-	}
-	return w&(1<<32-1) | (w+1<<31)>>32<<32
-}
-
-// between is where the factors between the rounds of a pass are.
-func (d *Device) between(k int, inverse bool) Address {
+// between is where the factors of the second round of a pass are, and as many ones; a pass of one round has none.
+func (d *Device) between(k int, inverse bool) (factors, ones Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	words := 8 * (1<<k - 1<<minRounds)
-	if inverse {
-		words += 4 << k
+	if k < minRounds {
+		return 0, d.tables.ones.at
 	}
-	return d.tables.between.at + Address(8*words)
+	n := 2 * (1<<k - 1<<minRounds)
+	if inverse {
+		n += 1 << k
+	}
+	return d.tables.between.at + Address(8*n), d.tables.ones.at
 }

@@ -19,11 +19,18 @@ INLINE Limbs split(u64 v) { return {{(u32)v & LIMB_MASK, (u32)(v >> 24) & LIMB_M
 INLINE Limbs multiply_split(u64 a, u64 b) {
 	UNPACK(a0, a1, a);
 	UNPACK(b0, b1, b);
-	u64 low = (u64)a0 * b0;
-	u64 cross = (u64)a0 * b1 + (low >> 32);
-	u64 other = (u64)a1 * b0 + (u32)cross;
-	u64 high = (u64)a1 * b1 + (cross >> 32) + (other >> 32);
-	u32 r0 = (u32)low, r1 = (u32)other, r2 = (u32)high, r3 = (u32)(high >> 32);
+	u64 low = (u64)a0 * b0, cross = (u64)a0 * b1, other = (u64)a1 * b0, high = (u64)a1 * b1;
+	UNPACK(r0, r1, low);
+	UNPACK(r2, r3, high);
+#ifdef __CUDA_ARCH__
+	asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, %2, 0;\n\t"
+		"add.cc.u32 %0, %0, %5; addc.cc.u32 %1, %1, %6; addc.u32 %2, %2, 0;"
+		: "+&r"(r1), "+&r"(r2), "+&r"(r3)
+		: "r"((u32)cross), "r"((u32)(cross >> 32)), "r"((u32)other), "r"((u32)(other >> 32)));
+#else
+	unsigned __int128 v = (unsigned __int128)a * b;
+	r0 = (u32)v, r1 = (u32)(v >> 32), r2 = (u32)(v >> 64), r3 = (u32)(v >> 96);
+#endif
 	return {{(r0 & LIMB_MASK) - (r3 & LIMB_MASK), ((r1 << 8 | r0 >> 24) & LIMB_MASK) - (r3 >> 24), (r2 << 16 | r1 >> 16) & LIMB_MASK, r2 >> 8}};
 }
 
@@ -79,59 +86,52 @@ INLINE u64 multiply_wide(u32 a, u32 b) {
 #endif
 }
 
-// join: s0 + 2^32 s1 -> any, for signed s0 and s1 of at most 2^62 in size, both as their sum with a bias of the same value altogether. With s1 = 2^32 h + l that is
-// t + 2^32 l where t = s0 + (2^32 - 1) h is below 2^63 in size; the bias makes t + 2^63 and h + 2^30 + 1 non-negative, and -2^31 in s1 takes the 2^63 away. After a
-// carry at most 2^64 - 2^32 - 1 is left, to which 2^32 - 1 can be added.
+// Not for compilers to see: a multiplication by a known power of two would become shifts and additions.
 OPAQUE_CONSTANT u32 MULTIPLIERS[6] = {0xffffffff, 1, 1 << 8, 1 << 16, 1 << 24, 0xffffff00};
-#define BIAS_HIGH ((1ULL << 62) + (1ULL << 32) - (1ULL << 31))
-#define BIAS_LOW ((1ULL << 63) - ((1ULL << 30) + 1) * EPSILON)
 
-INLINE u64 join(u64 s0, u64 s1) {
+// Limbs of at most 2^29 in size -> any. By 2^72 = 2^40 - 2^8 the value is s0 + 2^32 s1, where s0 = l0 + 2^24 l1 - 2^8 l3 is below 2^54 in size and s1 = 2^16 l2 + 2^8 l3 below 2^46. With
+// s1 = 2^32 h + l that is t + 2^32 l for t = s0 + (2^32 - 1) h. Biases, whose sum is worth nothing, make h and t non-negative: 2^46 in s1 and -2^14 (2^32 - 1) in s0, for 2^78; 2^55 in s0 and
+// -2^23 in s1. t is 2^32 - 1 too large as well, which is taken away unless there was a carry: that is worth as much.
+#define BIAS_LOW ((1ULL << 55) - (1ULL << 14) * EPSILON + EPSILON)
+#define BIAS_HIGH ((1ULL << 46) - (1ULL << 23))
+
+INLINE u64 join(const Limbs &v) {
+	u64 s0 = fma_signed(v.l[3], (int)MULTIPLIERS[5], fma_signed(v.l[1], (int)MULTIPLIERS[4], fma_signed(v.l[0], (int)MULTIPLIERS[1], BIAS_LOW)));
+	u64 s1 = fma_signed(v.l[3], (int)MULTIPLIERS[2], fma_signed(v.l[2], (int)MULTIPLIERS[3], BIAS_HIGH));
 	u64 t = fma_unsigned((u32)(s1 >> 32), MULTIPLIERS[0], s0);
-	UNPACK(lo, hi, t);
 #ifdef __CUDA_ARCH__
-	u32 carry;
-	asm("add.cc.u32 %1, %1, %3; addc.u32 %2, 0, 0;\n\t"
-		"sub.cc.u32 %0, %0, %2; subc.u32 %1, %1, 0; add.u32 %1, %1, %2;"
-		: "+&r"(lo), "+&r"(hi), "=&r"(carry)
+	UNPACK(lo, hi, t);
+	u32 mask; // 2^32 - 1 without a carry
+	asm("add.cc.u32 %1, %1, %3; addc.u32 %2, 0xffffffff, 0;\n\t"
+		"sub.cc.u32 %0, %0, %2; subc.u32 %1, %1, 0;"
+		: "+&r"(lo), "+&r"(hi), "=&r"(mask)
 		: "r"((u32)s1));
 	return PACK(lo, hi);
 #else
 	u64 r = t + (s1 << 32);
-	return r < t ? r + EPSILON : r;
+	return r < t ? r : r - EPSILON;
 #endif
 }
 
-// Limbs of at most 2^29 in size -> any.
-INLINE u64 join(const Limbs &v) {
-	u64 s0 = fma_signed(v.l[3], (int)MULTIPLIERS[5], fma_signed(v.l[1], (int)MULTIPLIERS[4], fma_signed(v.l[0], (int)MULTIPLIERS[1], BIAS_LOW)));
-	u64 s1 = fma_signed(v.l[3], (int)MULTIPLIERS[2], fma_signed(v.l[2], (int)MULTIPLIERS[3], BIAS_HIGH));
-	return join(s0, s1);
+// Sums of three, one instruction on a card; compilers would rather make two instructions of all the sums that share a part.
+#ifdef __CUDA_ARCH__
+INLINE u32 add_add(u32 a, u32 b, u32 c) {
+	asm("{\n\t.reg .u32 t;\n\tadd.u32 t, %0, %1; add.u32 %0, t, %2;\n\t}" : "+r"(a) : "r"(b), "r"(c));
+	return a;
 }
-
-// w 2^(24 i) for i < 4, each as a low and a high signed half: 2^32 hi + lo (kernels/tables.go).
-struct alignas(16) Factor {
-	u64 half[4];
-};
-
-// A factor that no one writes while the kernel runs.
-INLINE Factor load_factor(const Factor *at) {
-	Factor f;
-	load_pair(at->half, f.half[0], f.half[1]);
-	load_pair(at->half + 2, f.half[2], f.half[3]);
-	return f;
+INLINE u32 add_sub(u32 a, u32 b, u32 c) {
+	asm("{\n\t.reg .u32 t;\n\tadd.u32 t, %0, %1; sub.u32 %0, t, %2;\n\t}" : "+r"(a) : "r"(b), "r"(c));
+	return a;
 }
-
-// Limbs of at most 2^29 in size, times a factor -> any.
-INLINE u64 multiply_join(const Limbs &v, const Factor &f) {
-	u64 s0 = BIAS_LOW, s1 = BIAS_HIGH;
-	UNROLL
-	for (int i = 0; i < 4; i++) {
-		s0 = fma_signed(v.l[i], (int)(u32)f.half[i], s0);
-		s1 = fma_signed(v.l[i], (int)(u32)(f.half[i] >> 32), s1);
-	}
-	return join(s0, s1);
+INLINE u32 sub_sub(u32 a, u32 b, u32 c) {
+	asm("{\n\t.reg .u32 t;\n\tsub.u32 t, %0, %1; sub.u32 %0, t, %2;\n\t}" : "+r"(a) : "r"(b), "r"(c));
+	return a;
 }
+#else
+INLINE u32 add_add(u32 a, u32 b, u32 c) { return a + b + c; }
+INLINE u32 add_sub(u32 a, u32 b, u32 c) { return a + b - c; }
+INLINE u32 sub_sub(u32 a, u32 b, u32 c) { return a - b - c; }
+#endif
 
 // Discrete Fourier transform of 2^K values x[0], x[S], …: as four of a quarter each over every fourth value, and then ones of four. Output k is at x[S output<K>(k)]. Limbs grow 2^K-fold at most;
 // those that are shifted in between are below 2^24 again.
@@ -166,10 +166,10 @@ template <int K, bool INVERSE, int S = 1> INLINE void transform(Limbs *x) {
 				// ω_4 = 2^48: two places.
 				u32 a = t[0].l[i], b = t[1].l[i], c = t[2].l[i], d = t[3].l[i], bi = limb(t[1], i, INVERSE ? 6 : 2), di = limb(t[3], i, INVERSE ? 6 : 2);
 				u32 sum = a + c, difference = a - c;
-				y[0].l[i] = sum + b + d;
-				y[S].l[i] = difference + bi - di;
-				y[2 * S].l[i] = sum - b - d;
-				y[3 * S].l[i] = difference - bi + di;
+				y[0].l[i] = add_add(sum, b, d);
+				y[S].l[i] = add_sub(difference, bi, di);
+				y[2 * S].l[i] = sub_sub(sum, b, d);
+				y[3 * S].l[i] = add_sub(difference, di, bi);
 			}
 		}
 	}

@@ -23,9 +23,10 @@ static_assert(sizeof(u64) == 8, "u64 is 64 bits");
 #endif
 
 #define CONSTANT static __constant__ const
-// Constants that the compilers do not see: a multiplication by a known power of two would become shifts and additions.
+// Constants that compilers do not see.
 #define OPAQUE_CONSTANT __constant__
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 // threads is the most that a block may have, blocks how many of them a multiprocessor should hold: together they bound the registers of a thread.
 #define KERNEL(name, Params, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
 
@@ -69,6 +70,7 @@ INLINE u32 reverse32(u32 v) {
 #define CONSTANT static const
 #define OPAQUE_CONSTANT static const
 #define UNROLL
+#define ROLLED
 
 #include "emulator.hpp"
 
