@@ -148,6 +148,7 @@ template <int K1, int K2, int LOG_T, Form FORM> struct Pass {
 	INLINE_MEMBER void receive(u64 *v) {
 		UNROLL
 		for (int i = 0; i < N1; i++) v[i] = sm[place(w, b + i / N2 * N2, i % N2)];
+		end_branch();
 	}
 
 	// v[m·2^K2 + kb] is output ka + 2^K1 kb with ka = b + 2^K2 m; without a second round, v[k] output k.

@@ -48,6 +48,9 @@ INLINE u64 shuffle_xor(u64 v, u32 mask) {
 
 INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
+// Ends a branch that compilers would otherwise merge with another one, of loads from other memory.
+INLINE void end_branch() { asm volatile(""); }
+
 // Two values at a multiple of 16 bytes that no one writes while the kernel runs.
 INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { asm("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at)); }
 
@@ -73,6 +76,8 @@ INLINE u32 reverse32(u32 v) {
 #define ROLLED
 
 #include "emulator.hpp"
+
+INLINE void end_branch() {}
 
 INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { a = at[0], b = at[1]; }
 
