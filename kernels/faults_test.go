@@ -165,7 +165,7 @@ func everyKernel(d *kernels.Device, c *air.Circuit) (err error) {
 	step(func() error { _, err := d.Sums(list, word, n); return err })
 	step(func() error { return d.Deep(word, log+logBlowup, list, coefficients, ext(r), ext(r), false) })
 	step(func() error {
-		return d.Fold(folded, word, log+logBlowup, 2, ext(r), kernels.Array[field.Ext]{}, field.Ext{})
+		return d.Fold(folded, word, log+logBlowup, 2, coefficients, kernels.Array[field.Ext]{})
 	})
 	step(func() error { _, err := d.Final(folded, log); return err })
 	step(func() error { _, err := d.Gather(list, []uint64{3}, 1); return err })

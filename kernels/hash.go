@@ -53,9 +53,9 @@ func (c Columns) Add(matrix Array[field.Element], columns, height int) (Columns,
 	return c, nil
 }
 
-// AddExts appends the coordinates of extension elements: three columns of row stride 3.
-func (c Columns) AddExts(word Array[field.Ext]) Columns {
-	for i := range 3 {
+// AddExts appends the columns of rows of `width` extension elements one after the other: 3·width columns of row stride 3·width.
+func (c Columns) AddExts(word Array[field.Ext], width int) Columns {
+	for i := range 3 * width {
 		c = append(c, uint64(word.at)+8*uint64(i))
 	}
 	return c

@@ -65,5 +65,10 @@ func FinalMemory(logSize int) []int64 { return []int64{24 << logSize} }
 
 // TablesMemory is what a device looks up in once it has transformed: each table's size.
 func TablesMemory() []int64 {
-	return []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, 16 * (2<<maxRounds - 1<<minRounds)}
+	between := 0
+	for k := minRounds; k <= maxRounds; k++ {
+		size, _ := factorBytes(k)
+		between += 2 * size
+	}
+	return []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, int64(between)}
 }

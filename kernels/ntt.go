@@ -18,7 +18,7 @@ const (
 // passLog is the log2 of the most values that a pass transforms; only tests change it.
 var passLog = 10
 
-// passes splits a transform of 2^log values, log >= 1, into passes of at most 2^passLog, evenly but for passes of 2^(passLog-1), of unequal rounds, which are slow.
+// passes splits a transform of 2^log values, log >= 1, into passes of at most 2^passLog, evenly but for passes of 2^(passLog-1), whose rounds are short.
 func passes(log int) (out []int) {
 	n := (log + passLog - 1) / passLog
 	for less := n*passLog - log; n > 0; n-- {
@@ -35,7 +35,7 @@ func passes(log int) (out []int) {
 // passParams is the kernels' PassParams.
 type passParams struct {
 	in, out             Address
-	between, ones       Address
+	first, second       Address
 	tables              tableParams
 	columns, each       uint64
 	inColumn, outColumn uint64
@@ -50,30 +50,30 @@ type passParams struct {
 	scale               field.Element
 }
 
-// passShape says how a block works on passes of 2^(k1+k2) values: see the instances of cu/ntt.cuh.
-type passShape struct{ k1, k2, logThreads int }
+// passShape says how a block works on passes of 2^(r1+r2+r3) values: see the instances of cu/ntt.cuh.
+type passShape struct{ r1, r2, r3, logThreads int }
 
-func shapeOf(k int) passShape {
-	switch {
-	case k < 5:
-		return passShape{k, 0, 8}
-	case k < 9:
-		return passShape{(k + 1) / 2, k / 2, 8}
-	}
-	return passShape{(k + 1) / 2, k / 2, 7}
+var passShapes = [...]passShape{
+	1: {1, 0, 0, 8}, 2: {2, 0, 0, 8}, 3: {3, 0, 0, 8}, 4: {4, 0, 0, 8},
+	5: {3, 2, 0, 7}, 6: {3, 3, 0, 7}, 7: {4, 3, 0, 7}, 8: {4, 4, 0, 7}, 9: {3, 3, 3, 8}, 10: {4, 3, 3, 8},
 }
 
-// logWidth is the log2 of the number of transforms that a block works on at a time.
-func (s passShape) logWidth() int { return s.logThreads - s.k2 }
+// logTeam is the log2 of the threads of a transform, logWidth of the transforms that a block works on at a time.
+func (s passShape) logTeam() int  { return s.r2 + s.r3 }
+func (s passShape) logWidth() int { return s.logThreads - s.logTeam() }
 
 // sharedBytes is the shared memory of a block, for the exchange between the rounds, and in the end where rows are stored transposed, and for factors.
 func (s passShape) sharedBytes(transposed bool) int {
-	n, width := 1<<(s.k1+s.k2), 1<<s.logWidth()
+	n, width := 1<<(s.r1+s.logTeam()), 1<<s.logWidth()
 	exchanged := 0
-	if s.k2 > 0 {
-		exchanged = width << s.k1 * (1<<s.k2 + 1)
+	if s.r2 > 0 {
+		apart := 1<<s.r2 + 1
+		if s.r3 > 0 {
+			apart = 1 << s.r2 * (1<<s.r3 + 1)
+		}
+		exchanged = width << s.r1 * apart
 		if transposed {
-			exchanged = max(exchanged, n*(width+1))
+			exchanged = max(exchanged, (n+n>>s.r1)*(width+1))
 		}
 	}
 	return 8 * (exchanged + width*(n+max(1, 16/width)))
@@ -88,25 +88,25 @@ const (
 
 // pass launches a pass of 2^k whose blocks are `tiles` a column and coset, and take `sides` columns side by side.
 func (d *Device) pass(name string, k int, p passParams, tiles, sides uint64) error {
-	s := shapeOf(k)
+	s := passShapes[k]
 	p.cosets = max(1, p.cosets)
 	enough := uint64(d.Info().Processors) * blocksAProcessor
 	p.each = min(p.columns*tiles*p.cosets/enough, maxEach*sides)
 	p.each = max(p.each, (p.columns+maxGridColumns-1)/maxGridColumns, 1)
 	p.each = (p.each + sides - 1) / sides * sides
-	p.between, p.ones = d.between(k, strings.Contains(name, "inverse"))
+	p.first, p.second = d.between(k, strings.Contains(name, "inverse"))
 	grid := [3]uint32{uint32(tiles * p.cosets), uint32((p.columns + p.each - 1) / p.each), 1}
 	return Start(d, name+"_"+strconv.Itoa(k), grid, [3]uint32{1 << s.logThreads, 1, 1}, s.sharedBytes(strings.HasPrefix(name, "ntt_row_inverse")), &p)
 }
 
 // columnPass launches a pass over 2^logValues values a column and coset.
 func (d *Device) columnPass(form string, k int, p passParams, logValues int) error {
-	return d.pass("ntt_column_"+form, k, p, 1<<(logValues-k-shapeOf(k).logWidth()), 1)
+	return d.pass("ntt_column_"+form, k, p, 1<<(logValues-k-passShapes[k].logWidth()), 1)
 }
 
 // rowPass launches a pass over 2^p.logRows rows of 2^k values a column and coset.
 func (d *Device) rowPass(form string, k int, p passParams) error {
-	width := shapeOf(k).logWidth()
+	width := passShapes[k].logWidth()
 	tiles, sides := uint64(1), uint64(1)
 	if rows := int(p.logRows); rows < width {
 		sides <<= width - rows

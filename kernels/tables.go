@@ -7,7 +7,7 @@ import (
 // tables holds what kernels look up, made and uploaded when it is first needed and kept until the device is closed.
 type tables struct {
 	roots, shifts, inverseShifts, ones Array[field.Element]
-	between                            Array[field.Element]
+	between                            Array[uint64]
 }
 
 // tableParams is the kernels' Tables.
@@ -85,37 +85,70 @@ func (t *tables) free() {
 // The smallest and largest pass of two rounds.
 const minRounds, maxRounds = 5, 10
 
-// betweenRounds lists the factors of the second rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: ω_(2^k)^(i j) at 2^k1 i + j for j < 2^k1.
-func betweenRounds() []field.Element {
-	var out []field.Element
-	for k := minRounds; k <= maxRounds; k++ {
-		w, _ := field.RootOfUnity(k)
-		inverse, _ := field.Inverse(w)
-		for _, w := range [...]field.Element{w, inverse} {
-			step, s := field.Element(1), shapeOf(k)
-			for range 1 << s.k2 {
-				p := field.Element(1)
-				for range 1 << s.k1 {
-					out = append(out, p)
-					p = field.Mul(p, step)
+// betweenRounds lists the factors between the rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: between rounds 1 and 2 ω_(2^k)^(i j) for i < 2^r1 and j below
+// 2^(r2+r3), and between rounds 2 and 3, where there is one, the same for r2 and r3. A factor w is four words (cu/limbs.cuh): w 2^(24 l) as a low and a high signed half.
+func betweenRounds() []uint64 {
+	var out []uint64
+	list := func(log, rows int, inverse bool) {
+		w, _ := field.RootOfUnity(log)
+		if inverse {
+			w, _ = field.Inverse(w)
+		}
+		step := field.Element(1)
+		for range 1 << rows {
+			p := field.Element(1)
+			for range 1 << (log - rows) {
+				for l, v := 0, p; l < 4; l, v = l+1, field.Mul(v, 1<<24) {
+					out = append(out, signedHalves(v))
 				}
-				step = field.Mul(step, w)
+				p = field.Mul(p, step)
+			}
+			step = field.Mul(step, w)
+		}
+	}
+	for k := minRounds; k <= maxRounds; k++ {
+		s := passShapes[k]
+		for _, inverse := range [...]bool{false, true} {
+			list(k, s.r1, inverse)
+			if s.r3 > 0 {
+				list(s.r2+s.r3, s.r2, inverse)
 			}
 		}
 	}
 	return out
 }
 
-// between is where the factors of the second round of a pass are, and as many ones; a pass of one round has none.
-func (d *Device) between(k int, inverse bool) (factors, ones Address) {
+// signedHalves is lo mod 2^32 + 2^32 (hi mod 2^32), where v = lo + 2^32 hi modulo p and both are from -2^31 to 2^31 - 1.
+func signedHalves(v field.Element) uint64 {
+	w := uint64(v)
+	if w >= 1<<63-1<<31 {
+		w -= field.Modulus
+	}
+	return w&(1<<32-1) | (w+1<<31)>>32<<32
+}
+
+// factorBytes is the size of the factors between the rounds of a pass of 2^k values in one direction, and where those after round 2 begin.
+func factorBytes(k int) (size, second int) {
+	s := passShapes[k]
+	second = 32 << k
+	if size = second; s.r3 > 0 {
+		size += 32 << (s.r2 + s.r3)
+	}
+	return size, second
+}
+
+// between is where the factors between the rounds of a pass are; one of one round has none.
+func (d *Device) between(k int, inverse bool) (first, second Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if k < minRounds {
-		return 0, d.tables.ones.at
+	first = d.tables.between.at
+	for j := minRounds; j < k; j++ {
+		size, _ := factorBytes(j)
+		first += Address(2 * size)
 	}
-	n := 2 * (1<<k - 1<<minRounds)
+	size, after := factorBytes(max(k, minRounds))
 	if inverse {
-		n += 1 << k
+		first += Address(size)
 	}
-	return d.tables.between.at + Address(8*n), d.tables.ones.at
+	return first, first + Address(after)
 }

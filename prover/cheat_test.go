@@ -12,6 +12,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // hooks are where a prover may cheat. Those that are nil are honest.

@@ -15,23 +15,10 @@ struct Limbs {
 // any -> limbs in [0, 2^24).
 INLINE Limbs split(u64 v) { return {{(u32)v & LIMB_MASK, (u32)(v >> 24) & LIMB_MASK, (u32)(v >> 48), 0}}; }
 
-// any * any -> limbs in (-2^24, 2^24): the product of 128 bits, of which 2^96 = -1.
+// any * any -> limbs in (-2^24, 2^24), by 2^96 = -1.
 INLINE Limbs multiply_split(u64 a, u64 b) {
-	UNPACK(a0, a1, a);
-	UNPACK(b0, b1, b);
-	u64 low = (u64)a0 * b0, cross = (u64)a0 * b1, other = (u64)a1 * b0, high = (u64)a1 * b1;
-	UNPACK(r0, r1, low);
-	UNPACK(r2, r3, high);
-#ifdef __CUDA_ARCH__
-	asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, %2, 0;\n\t"
-		"add.cc.u32 %0, %0, %5; addc.cc.u32 %1, %1, %6; addc.u32 %2, %2, 0;"
-		: "+&r"(r1), "+&r"(r2), "+&r"(r3)
-		: "r"((u32)cross), "r"((u32)(cross >> 32)), "r"((u32)other), "r"((u32)(other >> 32)));
-#else
-	unsigned __int128 v = (unsigned __int128)a * b;
-	r0 = (u32)v, r1 = (u32)(v >> 32), r2 = (u32)(v >> 64), r3 = (u32)(v >> 96);
-#endif
-	return {{(r0 & LIMB_MASK) - (r3 & LIMB_MASK), ((r1 << 8 | r0 >> 24) & LIMB_MASK) - (r3 >> 24), (r2 << 16 | r1 >> 16) & LIMB_MASK, r2 >> 8}};
+	Product v = multiply_full(a, b);
+	return {{(v.r0 & LIMB_MASK) - (v.r3 & LIMB_MASK), ((v.r1 << 8 | v.r0 >> 24) & LIMB_MASK) - (v.r3 >> 24), (v.r2 << 16 | v.r1 >> 16) & LIMB_MASK, v.r2 >> 8}};
 }
 
 // Limb i of b 2^(24 r), 0 <= r < 8: moved up by r places, with another sign each time that it passes the top.
@@ -55,50 +42,24 @@ INLINE Limbs shift(const Limbs &b, int e) {
 	return {{limb(t, 0, r), limb(t, 1, r), limb(t, 2, r), limb(t, 3, r)}};
 }
 
-// c + a b of signed a and b; of unsigned ones. Multiplication and addition are one instruction, in another pipe than most of the others.
-INLINE u64 fma_signed(u32 a, int b, u64 c) {
+// c + a b of signed a and b, in one instruction of another pipe than most of the others.
+INLINE u64 multiply_add_signed(u32 a, u32 b, u64 c) {
 #ifdef __CUDA_ARCH__
 	u64 r;
 	asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
 	return r;
 #else
-	return c + (u64)((long long)(int)a * b);
-#endif
-}
-
-INLINE u64 fma_unsigned(u32 a, u32 b, u64 c) {
-#ifdef __CUDA_ARCH__
-	u64 r;
-	asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
-	return r;
-#else
-	return c + (u64)a * b;
-#endif
-}
-
-INLINE u64 multiply_wide(u32 a, u32 b) {
-#ifdef __CUDA_ARCH__
-	u64 r;
-	asm("mul.wide.u32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b));
-	return r;
-#else
-	return (u64)a * b;
+	return c + (u64)((long long)(int)a * (int)b);
 #endif
 }
 
 // Not for compilers to see: a multiplication by a known power of two would become shifts and additions.
 OPAQUE_CONSTANT u32 MULTIPLIERS[6] = {0xffffffff, 1, 1 << 8, 1 << 16, 1 << 24, 0xffffff00};
 
-// Limbs of at most 2^29 in size -> any. By 2^72 = 2^40 - 2^8 the value is s0 + 2^32 s1, where s0 = l0 + 2^24 l1 - 2^8 l3 is below 2^54 in size and s1 = 2^16 l2 + 2^8 l3 below 2^46. With
-// s1 = 2^32 h + l that is t + 2^32 l for t = s0 + (2^32 - 1) h. Biases, whose sum is worth nothing, make h and t non-negative: 2^46 in s1 and -2^14 (2^32 - 1) in s0, for 2^78; 2^55 in s0 and
-// -2^23 in s1. t is 2^32 - 1 too large as well, which is taken away unless there was a carry: that is worth as much.
-#define BIAS_LOW ((1ULL << 55) - (1ULL << 14) * EPSILON + EPSILON)
-#define BIAS_HIGH ((1ULL << 46) - (1ULL << 23))
-
-INLINE u64 join(const Limbs &v) {
-	u64 s0 = fma_signed(v.l[3], (int)MULTIPLIERS[5], fma_signed(v.l[1], (int)MULTIPLIERS[4], fma_signed(v.l[0], (int)MULTIPLIERS[1], BIAS_LOW)));
-	u64 s1 = fma_signed(v.l[3], (int)MULTIPLIERS[2], fma_signed(v.l[2], (int)MULTIPLIERS[3], BIAS_HIGH));
-	u64 t = fma_unsigned((u32)(s1 >> 32), MULTIPLIERS[0], s0);
+// s0 + 2^32 s1 -> any, for signed s0 and s1 with biases. With s1 = 2^32 h + l that is t + 2^32 l for t = s0 + (2^32 - 1) h. The biases, besides being worth 2^32 - 1 together, make h and t
+// non-negative; what they are worth too much is taken away unless there was a carry, which is worth as much.
+INLINE u64 fold(u64 s0, u64 s1) {
+	u64 t = multiply_add((u32)(s1 >> 32), MULTIPLIERS[0], s0);
 #ifdef __CUDA_ARCH__
 	UNPACK(lo, hi, t);
 	u32 mask; // 2^32 - 1 without a carry
@@ -111,6 +72,39 @@ INLINE u64 join(const Limbs &v) {
 	u64 r = t + (s1 << 32);
 	return r < t ? r : r - EPSILON;
 #endif
+}
+
+// Limbs of at most 2^29 in size -> any. By 2^72 = 2^40 - 2^8, s0 = l0 + 2^24 l1 - 2^8 l3 is below 2^54 in size and s1 = 2^16 l2 + 2^8 l3 below 2^46. The biases: 2^46 in s1 for -2^14 (2^32 - 1)
+// in s0, 2^55 in s0 for -2^23 in s1.
+INLINE u64 join(const Limbs &v) {
+	const u64 b0 = (1ULL << 55) - ((1ULL << 14) - 1) * EPSILON, b1 = (1ULL << 46) - (1ULL << 23);
+	u64 s0 = multiply_add_signed(v.l[3], MULTIPLIERS[5], multiply_add_signed(v.l[1], MULTIPLIERS[4], multiply_add_signed(v.l[0], MULTIPLIERS[1], b0)));
+	return fold(s0, multiply_add_signed(v.l[3], MULTIPLIERS[2], multiply_add_signed(v.l[2], MULTIPLIERS[3], b1)));
+}
+
+// A factor w: w 2^(24 i) for i < 4, each as lo mod 2^32 + 2^32 hi for signed halves, of value lo + 2^32 hi (kernels/tables.go).
+struct alignas(16) Factor {
+	u64 half[4];
+};
+
+// A factor that no one writes while the kernel runs.
+INLINE Factor load_factor(const Factor *at) {
+	Factor f;
+	load_pair(at->half, f.half[0], f.half[1]);
+	load_pair(at->half + 2, f.half[2], f.half[3]);
+	return f;
+}
+
+// Limbs of at most 2^28 in size, times a factor -> any. s0 and s1 are at most 4 2^28 2^31 = 2^61 in size, and so h is at most 2^29 and t 2^62. The biases: 2^61 in s1 for -2^29 (2^32 - 1) in s0, 2^63
+// in s0 for -2^31 in s1; one more 2^32 in s1 makes up for the latter.
+INLINE u64 multiply_join(const Limbs &v, const Factor &f) {
+	u64 s0 = (1ULL << 63) - (1ULL << 29) * EPSILON, s1 = (1ULL << 61) + (1ULL << 32) - (1ULL << 31);
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		s0 = multiply_add_signed(v.l[i], (u32)f.half[i], s0);
+		s1 = multiply_add_signed(v.l[i], (u32)(f.half[i] >> 32), s1);
+	}
+	return fold(s0, s1);
 }
 
 // Sums of three, one instruction on a card; compilers would rather make two instructions of all the sums that share a part.

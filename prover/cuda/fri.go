@@ -101,7 +101,7 @@ func (l *layer) Open(leaves, known []uint32) (o formats.Opening, err error) {
 			}
 		}
 	}
-	if o.Rows, err = l.s.gather(nil, kernels.Columns(nil).AddExts(l.word), places, 3); err != nil {
+	if o.Rows, err = l.s.gather(nil, kernels.Columns(nil).AddExts(l.word, 1), places, 3); err != nil {
 		return o, err
 	}
 	o.Siblings, err = l.tree.siblings(leaves)

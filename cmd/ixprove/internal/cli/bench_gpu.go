@@ -328,7 +328,7 @@ func (g *gpuBench) openings() error {
 		{"values at a point", fmt.Sprintf("2^%d x %d", log, columns), (8*columns + 24) * rows / 4, func() error { _, err := g.device.Sums(list, weights, 1<<log); return err }},
 		{"DEEP quotients", shape, (8*columns + 24) * rows, func() error { return g.device.Deep(word, log+logBlowup, list, coefficients, z, z, false) }},
 		{"fold by 8", fmt.Sprintf("2^%d", log+logBlowup), 27 * rows, func() error {
-			return g.device.Fold(folded, word, log+logBlowup, 3, z, kernels.Array[field.Ext]{}, z)
+			return g.device.Fold(folded, word, log+logBlowup, 3, coefficients, kernels.Array[field.Ext]{})
 		}},
 	} {
 		if err := g.kernel(k.name, k.shape, k.bytes, 0, k.run); err != nil {
