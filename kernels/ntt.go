@@ -55,14 +55,14 @@ type passShape struct{ r1, r2, r3, logThreads int }
 
 var passShapes = [...]passShape{
 	1: {1, 0, 0, 8}, 2: {2, 0, 0, 8}, 3: {3, 0, 0, 8}, 4: {4, 0, 0, 8},
-	5: {3, 2, 0, 7}, 6: {3, 3, 0, 7}, 7: {4, 3, 0, 7}, 8: {4, 4, 0, 7}, 9: {3, 3, 3, 8}, 10: {4, 3, 3, 8},
+	5: {3, 2, 0, 7}, 6: {3, 3, 0, 7}, 7: {4, 3, 0, 7}, 8: {4, 4, 0, 7}, 9: {3, 3, 3, 8}, 10: {5, 5, 0, 7},
 }
 
 // logTeam is the log2 of the threads of a transform, logWidth of the transforms that a block works on at a time.
 func (s passShape) logTeam() int  { return s.r2 + s.r3 }
 func (s passShape) logWidth() int { return s.logThreads - s.logTeam() }
 
-// sharedBytes is the shared memory of a block, for the exchange between the rounds, and in the end where rows are stored transposed, and for factors.
+// sharedBytes is the shared memory of a block: for the exchange between the rounds, and in the end where rows are stored transposed, for factors, and for the next column.
 func (s passShape) sharedBytes(transposed bool) int {
 	n, width := 1<<(s.r1+s.logTeam()), 1<<s.logWidth()
 	exchanged := 0
@@ -76,7 +76,7 @@ func (s passShape) sharedBytes(transposed bool) int {
 			exchanged = max(exchanged, (n+n>>s.r1)*(width+1))
 		}
 	}
-	return 8 * (exchanged + width*(n+max(1, 16/width)))
+	return 8 * (exchanged + width*(2*n+max(1, 16/width)))
 }
 
 // Blocks do several columns one after the other, to make their factors less often, as long as there are blocksAProcessor for each of the device's multiprocessors.

@@ -227,12 +227,7 @@ func (m *deviceModel) commit(s *verifier.Shape, tree *verifier.Tree, d *deviceSh
 	for _, i := range tree.Tables {
 		d.rest = append(d.rest, m.take(Low, tree.Kind.String()+" extension", trace(&s.Tables[i], tree.Kind)<<m.blowup))
 	}
-	d.rest = append(d.rest, m.tree(tree.Tree, tree.Kind.String()+" tree"))
-}
-
-// tree makes a tree's nodes.
-func (m *deviceModel) tree(tree *merkle.Tree, name string) Span {
-	nodes := m.take(Low, name, 2*digestBytes<<tree.LogRows())
+	d.rest = append(d.rest, m.nodes(tree.Tree, tree.Kind.String()+" tree"))
 	var entering []Span
 	for i, l := range tree.Levels {
 		if i > 0 {
@@ -241,7 +236,11 @@ func (m *deviceModel) tree(tree *merkle.Tree, name string) Span {
 		m.call([]Bytes{Bytes(l.RowBytes())})
 	}
 	m.give(entering...)
-	return nodes
+}
+
+// nodes takes a tree's nodes.
+func (m *deviceModel) nodes(tree *merkle.Tree, name string) Span {
+	return m.take(Low, name, 2*digestBytes<<tree.LogRows())
 }
 
 func (m *deviceModel) pins(s *verifier.Shape, shard int, d *deviceShard) {
@@ -311,9 +310,9 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageFRI, shard)
 	for i, step := range s.Schedule.Steps {
 		tree := layerTree(m.job, &s.Schedule, i)
-		d.rest = append(d.rest, m.tree(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
+		d.rest = append(d.rest, m.nodes(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
 	}
-	m.call(nil, kernels.FinalMemory(s.Schedule.Final+m.blowup)...)
+	m.call([]Bytes{digestBytes * Bytes(1+len(s.Schedule.Steps)), extBytes}, kernels.FinalMemory(s.Schedule.Final+m.blowup)...) // beside the transcript
 	m.begin(StageGrind, shard)
 	m.call(nil, kernels.FlagMemory()...)
 	m.begin(StageQuery, shard)

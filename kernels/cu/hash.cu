@@ -127,6 +127,27 @@ struct DrawParams {
 	PackedDigest absorb_key, squeeze_key;
 };
 
+// Takes those of a block's four words that are below p, until there are three of them, and returns how many there are.
+INLINE u32 take(u64 *out, u32 taken, const Digest &block) {
+	for (int i = 0; i < 4; i++) {
+		u64 v = PACK(block.w[2 * i], block.w[2 * i + 1]);
+		if (v < P && taken < 3) out[taken++] = v;
+	}
+	return taken;
+}
+
+struct DrawCheckParams {
+	const Digest *blocks;
+	u64 *out;
+	u64 count;
+};
+
+// take, for tests: no state is known whose blocks have larger words.
+KERNEL(hash_draw_check, DrawCheckParams, 1, 1) {
+	u32 taken = 0;
+	for (u64 i = 0; i < p.count && taken < 3; i++) taken = take(p.out, taken, p.blocks[i]);
+}
+
 INLINE void put(u32 *m, int at, u64 v) { m[at] = (u32)v, m[at + 1] = (u32)(v >> 32); }
 
 // A transcript absorbs a root as the message of one step, and the tag of the next, whose challenge of three words below p is drawn.
@@ -144,15 +165,11 @@ KERNEL(hash_draw, DrawParams, 1, 1) {
 	state = compress(state, m, 0, 32, KEYED | CHUNK_END | ROOT);
 	*p.state = state;
 	u64 *out = &p.out->c0;
-	u32 drawn = 0;
-	for (u64 block = 0; drawn < 3; block++) {
+	u32 taken = 0;
+	for (u64 block = 0; taken < 3; block++) {
 		for (int i = 0; i < 8; i++) m[i] = state.w[i], m[i + 8] = 0;
 		put(m, 8, block);
-		Digest d = compress(unpack(p.squeeze_key), m, 0, 40, KEYED | CHUNK_START | CHUNK_END | ROOT);
-		for (int i = 0; i < 4; i++) {
-			u64 v = PACK(d.w[2 * i], d.w[2 * i + 1]);
-			if (v < P && drawn < 3) out[drawn++] = v;
-		}
+		taken = take(out, taken, compress(unpack(p.squeeze_key), m, 0, 40, KEYED | CHUNK_START | CHUNK_END | ROOT));
 	}
 }
 

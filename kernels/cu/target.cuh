@@ -51,6 +51,14 @@ INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], 
 // Ends a branch that compilers would otherwise merge with another one, of loads from other memory.
 INLINE void end_branch() { asm volatile(""); }
 
+// Copies a value to shared memory, by and by; what a thread copied is there for it after copy_wait.
+INLINE void copy_async(u64 *shared, const u64 *global) {
+	u64 to;
+	asm("cvta.to.shared.u64 %0, %1;" : "=l"(to) : "l"(shared));
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"l"(to), "l"(global) : "memory");
+}
+INLINE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 // Two values at a multiple of 16 bytes that no one writes while the kernel runs.
 INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { asm("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at)); }
 
@@ -78,6 +86,9 @@ INLINE u32 reverse32(u32 v) {
 #include "emulator.hpp"
 
 INLINE void end_branch() {}
+
+INLINE void copy_async(u64 *shared, const u64 *global) { *shared = *global; }
+INLINE void copy_wait() {}
 
 INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { a = at[0], b = at[1]; }
 
