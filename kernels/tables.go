@@ -86,7 +86,8 @@ func (t *tables) free() {
 const minRounds, maxRounds = 5, 10
 
 // betweenRounds lists the factors between the rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: between rounds 1 and 2 ω_(2^k)^(i j) for i < 2^r1 and j below
-// 2^(r2+r3), and between rounds 2 and 3, where there is one, the same for r2 and r3. A factor w is four words (cu/limbs.cuh): w 2^(24 l) as a low and a high signed half.
+// 2^(r2+r3), and between rounds 2 and 3, where there is one, the same for r2 and r3. A factor w is four words (cu/limbs.cuh): w 2^(24 l) as a low and a high signed half. A row, of equal i, has
+// the first two words of all its factors before the other two.
 func betweenRounds() []uint64 {
 	var out []uint64
 	list := func(log, rows int, inverse bool) {
@@ -96,12 +97,11 @@ func betweenRounds() []uint64 {
 		}
 		step := field.Element(1)
 		for range 1 << rows {
-			p := field.Element(1)
-			for range 1 << (log - rows) {
-				for l, v := 0, p; l < 4; l, v = l+1, field.Mul(v, 1<<24) {
-					out = append(out, signedHalves(v))
+			for _, p := range [...]field.Element{1, 1 << 48} {
+				for range 1 << (log - rows) {
+					out = append(out, signedHalves(p), signedHalves(field.Mul(p, 1<<24)))
+					p = field.Mul(p, step)
 				}
-				p = field.Mul(p, step)
 			}
 			step = field.Mul(step, w)
 		}

@@ -82,16 +82,17 @@ INLINE u64 join(const Limbs &v) {
 	return fold(s0, multiply_add_signed(v.l[3], MULTIPLIERS[2], multiply_add_signed(v.l[2], MULTIPLIERS[3], b1)));
 }
 
-// A factor w: w 2^(24 i) for i < 4, each as lo mod 2^32 + 2^32 hi for signed halves, of value lo + 2^32 hi (kernels/tables.go).
-struct alignas(16) Factor {
+// A factor w: w 2^(24 i) for i < 4, each as lo mod 2^32 + 2^32 hi for signed halves, of value lo + 2^32 hi.
+struct Factor {
 	u64 half[4];
 };
 
-// A factor that no one writes while the kernel runs.
-INLINE Factor load_factor(const Factor *at) {
+// Factor i of row k of a table that no one writes while the kernel runs: of each row of `width` factors the table has the first two words of all, then the others (kernels/tables.go).
+INLINE Factor load_factor(const u64 *table, int width, int k, int i) {
+	const u64 *at = table + 2 * (2 * k * width + i);
 	Factor f;
-	load_pair(at->half, f.half[0], f.half[1]);
-	load_pair(at->half + 2, f.half[2], f.half[3]);
+	load_pair(at, f.half[0], f.half[1]);
+	load_pair(at + 2 * width, f.half[2], f.half[3]);
 	return f;
 }
 

@@ -14,8 +14,8 @@
 
 struct PassParams {
 	u64 *in, *out;       // the same, or apart
-	const Factor *first; // between rounds 1 and 2: ω_(2^K)^(k1 i) at 2^(R2+R3) k1 + i, or the inverses
-	const Factor *second; // between rounds 2 and 3: ω_(2^(R2+R3))^(k2 n3) at 2^R3 k2 + n3
+	const u64 *first;    // factors between rounds 1 and 2: rows k1 of ω_(2^K)^(k1 i) for i < 2^(R2+R3), or of the inverses
+	const u64 *second;   // factors between rounds 2 and 3: rows k2 of ω_(2^(R2+R3))^(k2 n3) for n3 < 2^R3
 	Tables tables;
 	u64 columns, each;         // of the matrix; blockIdx.y takes so many
 	u64 in_column, out_column; // from one column to the next
@@ -231,14 +231,14 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 			for (int k = 0; k < N1; k++) v[k] = join(x[output<R1>(k)]);
 		} else {
 			UNROLL
-			for (int k = 0; k < N1; k++) sm[place(w, k, high, low)] = k == 0 ? join(x[0]) : multiply_join(x[output<R1>(k)], load_factor(p.first + k * TEAM + b));
+			for (int k = 0; k < N1; k++) sm[place(w, k, high, low)] = k == 0 ? join(x[0]) : multiply_join(x[output<R1>(k)], load_factor(p.first, TEAM, k, b));
 			barrier();
 			if constexpr (R3 > 0) {
 				UNROLL
 				for (int m = 0; m < N1 / N2; m++) {
 					receive<R2>(x, m, false);
 					UNROLL
-					for (int k = 0; k < N2; k++) sm[place(w, high + N2 * m, k, low)] = k == 0 ? join(x[0]) : multiply_join(x[output<R2>(k)], load_factor(p.second + k * N3 + low));
+					for (int k = 0; k < N2; k++) sm[place(w, high + N2 * m, k, low)] = k == 0 ? join(x[0]) : multiply_join(x[output<R2>(k)], load_factor(p.second, N3, k, low));
 				}
 				inner_barrier();
 			}
