@@ -50,21 +50,23 @@ type passParams struct {
 	scale               field.Element
 }
 
-// passShape says how a block works on passes of 2^(r1+r2+r3) values: see the instances of cu/ntt.cuh.
-type passShape struct{ r1, r2, r3, logThreads int }
-
-var passShapes = [...]passShape{
-	1: {1, 0, 0, 8}, 2: {2, 0, 0, 8}, 3: {3, 0, 0, 8}, 4: {4, 0, 0, 8},
-	5: {3, 2, 0, 7}, 6: {3, 3, 0, 7}, 7: {4, 3, 0, 7}, 8: {4, 4, 0, 7}, 9: {3, 3, 3, 8}, 10: {5, 5, 0, 7},
+// passShape says how a block works on passes of 2^(r1+r2+r3) values: see the instances of cu/ntt.cuh. Column passes have segments of 128 bytes where that leaves room for more than one block.
+type passShape struct {
+	r1, r2, r3             int
+	columnThreads, threads int // log2, of column and of row passes
 }
 
-// logTeam is the log2 of the threads of a transform, logWidth of the transforms that a block works on at a time.
-func (s passShape) logTeam() int  { return s.r2 + s.r3 }
-func (s passShape) logWidth() int { return s.logThreads - s.logTeam() }
+var passShapes = [...]passShape{
+	1: {1, 0, 0, 8, 8}, 2: {2, 0, 0, 8, 8}, 3: {3, 0, 0, 8, 8}, 4: {4, 0, 0, 8, 8},
+	5: {3, 2, 0, 7, 7}, 6: {3, 3, 0, 7, 7}, 7: {4, 3, 0, 7, 7}, 8: {4, 4, 0, 8, 7}, 9: {3, 3, 3, 8, 8}, 10: {5, 5, 0, 7, 7},
+}
 
-// sharedBytes is the shared memory of a block: for the exchange between the rounds, and in the end where rows are stored transposed, for factors, and for the next column.
-func (s passShape) sharedBytes(transposed bool) int {
-	n, width := 1<<(s.r1+s.logTeam()), 1<<s.logWidth()
+// logTeam is the log2 of the threads of a transform.
+func (s passShape) logTeam() int { return s.r2 + s.r3 }
+
+// sharedBytes is the shared memory of a block: for the exchange between the rounds, and in the end where rows are stored transposed, and for factors.
+func (s passShape) sharedBytes(logWidth int, transposed bool) int {
+	n, width := 1<<(s.r1+s.logTeam()), 1<<logWidth
 	exchanged := 0
 	if s.r2 > 0 {
 		apart := 1<<s.r2 + 1
@@ -76,7 +78,7 @@ func (s passShape) sharedBytes(transposed bool) int {
 			exchanged = max(exchanged, (n+n>>s.r1)*(width+1))
 		}
 	}
-	return 8 * (exchanged + width*(2*n+max(1, 16/width)))
+	return 8 * (exchanged + width*(n+max(1, 16/width)))
 }
 
 // Blocks do several columns one after the other, to make their factors less often, as long as there are blocksAProcessor for each of the device's multiprocessors.
@@ -86,8 +88,8 @@ const (
 	maxGridColumns   = 1<<16 - 1
 )
 
-// pass launches a pass of 2^k whose blocks are `tiles` a column and coset, and take `sides` columns side by side.
-func (d *Device) pass(name string, k int, p passParams, tiles, sides uint64) error {
+// pass launches a pass of 2^k whose blocks, of 2^logThreads threads, are `tiles` a column and coset and take `sides` columns side by side.
+func (d *Device) pass(name string, k, logThreads int, p passParams, tiles, sides uint64) error {
 	s := passShapes[k]
 	p.cosets = max(1, p.cosets)
 	enough := uint64(d.Info().Processors) * blocksAProcessor
@@ -95,25 +97,28 @@ func (d *Device) pass(name string, k int, p passParams, tiles, sides uint64) err
 	p.each = max(p.each, (p.columns+maxGridColumns-1)/maxGridColumns, 1)
 	p.each = (p.each + sides - 1) / sides * sides
 	p.first, p.second = d.between(k, strings.Contains(name, "inverse"))
+	shared := s.sharedBytes(logThreads-s.logTeam(), strings.HasPrefix(name, "ntt_row_inverse"))
 	grid := [3]uint32{uint32(tiles * p.cosets), uint32((p.columns + p.each - 1) / p.each), 1}
-	return Start(d, name+"_"+strconv.Itoa(k), grid, [3]uint32{1 << s.logThreads, 1, 1}, s.sharedBytes(strings.HasPrefix(name, "ntt_row_inverse")), &p)
+	return Start(d, name+"_"+strconv.Itoa(k), grid, [3]uint32{1 << logThreads, 1, 1}, shared, &p)
 }
 
 // columnPass launches a pass over 2^logValues values a column and coset.
 func (d *Device) columnPass(form string, k int, p passParams, logValues int) error {
-	return d.pass("ntt_column_"+form, k, p, 1<<(logValues-k-passShapes[k].logWidth()), 1)
+	s := passShapes[k]
+	return d.pass("ntt_column_"+form, k, s.columnThreads, p, 1<<(logValues-k-s.columnThreads+s.logTeam()), 1)
 }
 
 // rowPass launches a pass over 2^p.logRows rows of 2^k values a column and coset.
 func (d *Device) rowPass(form string, k int, p passParams) error {
-	width := passShapes[k].logWidth()
+	s := passShapes[k]
+	width := s.threads - s.logTeam()
 	tiles, sides := uint64(1), uint64(1)
 	if rows := int(p.logRows); rows < width {
 		sides <<= width - rows
 	} else {
 		tiles <<= rows - width
 	}
-	return d.pass("ntt_row_"+form, k, p, tiles, sides)
+	return d.pass("ntt_row_"+form, k, s.threads, p, tiles, sides)
 }
 
 // Extend writes to out the extension of columns of 2^logHeight values on the trace domain, in row order: columns of 2^(logHeight+logBlowup) values on the coset g·H in

@@ -4,7 +4,7 @@
 // shared memory between the rounds. Rounds only shift and add (limbs.cuh); the factors of a pass multiply values on their way to limbs, those between rounds limbs on their way to values.
 // Rounds are small so that the code of a pass stays in a multiprocessor's cache. A block of 2^LOG_T threads works on W transforms at a time: neighbouring columns of the stride for a column
 // pass, so that memory is read and written in segments of 8 W bytes, or W rows for a row pass. It does the same transforms of several matrix columns, one after the other, whose factors are
-// the same and stay in shared memory; so does what the next column will start with, read in the meantime.
+// the same and stay in shared memory.
 //
 // A value's index is n1 2^(R2+R3) + n2 2^R3 + n3 before, and k1 + 2^R1 k2 + 2^(R1+R2) k3 after a pass.
 //
@@ -96,11 +96,11 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 	template <typename U> static INLINE_MEMBER U *at(U *base, u32 step, u32 i) { return (U *)((char *)base + multiply_wide(step, i)); }
 
 	const PassParams &p;
-	u64 *sm = shared_memory(), *factors, *fetched;
+	u64 *sm = shared_memory(), *factors;
 	int w, b, high, low; // this thread's transform of the block's, and its place in the team: 2^R3 high + low
 	u64 *in, *out;       // where the transform's values are in a column
 	u64 stride = 1;      // between them
-	bool active;         // whether the thread has a column to read
+	bool active = true;  // whether the thread has a column
 
 	// The thread's factors: of its values a TEAM + b before a pass, or of its outputs after one. c is the column of the stride, row the transform of 2^(K+log_stride) values.
 	INLINE_MEMBER void make_factors(u32 c, u64 row, u64 coset) {
@@ -129,21 +129,22 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 	INLINE_MEMBER int reversed_start() { return LOG_TEAM == 0 ? 0 : (int)(reverse_bits(high, R2) << (K - R2)) + (R3 ? (int)reverse_bits(low, R2) << R3 : 0); }
 	static INLINE_MEMBER int reversed_offset(int m, int i) { return LOG_TEAM == 0 ? reversed(i, R1) : (reversed(m, R1 - R2) << (K - R1)) + reversed(i, RL); }
 
-	// Begins to read the thread's values of a column.
-	INLINE_MEMBER void fetch() {
-		constexpr bool REVERSED = FORM == COLUMN_INVERSE_REVERSED || (REVERSED_IN && LOG_TEAM == 0); // or the one whose index has these bits reversed
-		u64 *base = in + (REVERSED ? reverse_bits(b, LOG_TEAM) << R1 : b) * stride;
-		u32 step = (REVERSED ? 8u : 8u << LOG_TEAM) * (u32)stride;
-		UNROLL
-		for (int a = 0; a < N1; a++)
-			if (active) copy_async(fetched + a * T, at(base, step, REVERSED ? reversed(a, R1) : a));
+	// Has what the block reads next brought nearer: a line of each segment, or the lines of the transform's row.
+	INLINE_MEMBER void prefetch(const u64 *in) {
+		if constexpr (COLUMN) {
+			for (u32 r = threadIdx.x; r < N; r += T) prefetch_line(in - w + r * stride);
+		} else {
+			for (u32 i = 16 * b; i < N; i += 16 * TEAM) prefetch_line(in + i);
+		}
 	}
 
 	// v[a] becomes value a TEAM + b.
 	INLINE_MEMBER void load(u64 *v) {
-		copy_wait();
+		constexpr bool REVERSED = FORM == COLUMN_INVERSE_REVERSED || (REVERSED_IN && LOG_TEAM == 0); // or the one whose index has these bits reversed
+		u64 *base = in + (REVERSED ? reverse_bits(b, LOG_TEAM) << R1 : b) * stride;
+		u32 step = (REVERSED ? 8u : 8u << LOG_TEAM) * (u32)stride;
 		UNROLL
-		for (int a = 0; a < N1; a++) v[a] = fetched[a * T];
+		for (int a = 0; a < N1; a++) v[a] = active ? *at(base, step, REVERSED ? reversed(a, R1) : a) : 0;
 		if constexpr (FORM == ROW_INVERSE_REVERSED && LOG_TEAM > 0) {
 			UNROLL
 			for (int a = 0; a < N1; a++) sm[place(w, a, b)] = v[a];
@@ -165,7 +166,7 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 	}
 
 	// v[m NL + i] is output output_start(m) + 2^(K-RL) i.
-	INLINE_MEMBER void store(u64 *v, bool active) {
+	INLINE_MEMBER void store(u64 *v) {
 		if constexpr (REVERSED_IN) {
 			UNROLL
 			for (int i = 0; i < N1; i++) v[i] = mul_lazy(v[i], factors[i * TEAM]);
@@ -216,7 +217,11 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 		if constexpr (LOG_TEAM > 0) barrier();
 	}
 
-	INLINE_MEMBER void rounds(u64 *v) {
+	// Transforms a column; next, where it is not null, is where in is for the next one.
+	INLINE_MEMBER void transform_column(const u64 *next) {
+		u64 v[N1];
+		load(v);
+		if (next) prefetch(next);
 		Limbs x[N1];
 		if (!REVERSED_IN && (FORM != COLUMN_INVERSE || p.log_parent)) {
 			UNROLL
@@ -249,6 +254,7 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 				for (int i = 0; i < NL; i++) v[m * NL + i] = join(x[output<RL>(i)]);
 			}
 		}
+		store(v);
 	}
 
 	INLINE_MEMBER void run() {
@@ -256,7 +262,6 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 		w = COLUMN ? t & (W - 1) : t >> LOG_TEAM, b = COLUMN ? t >> LOG_W : t & (TEAM - 1);
 		high = b >> R3, low = b & (N3 - 1);
 		factors = sm + EXCHANGE + w * FACTORS + b;
-		fetched = sm + EXCHANGE + W * FACTORS + t;
 		u32 tile = blockIdx.x, coset = 0;
 		if (p.cosets > 1) tile = blockIdx.x / (u32)p.cosets, coset = blockIdx.x - tile * (u32)p.cosets;
 		in = p.in + coset * p.in_coset, out = p.out + coset * p.out_coset;
@@ -278,21 +283,14 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 			if constexpr (FORM == ROW_INVERSE) row = ((row & (((u64)1 << p.log_low) - 1)) << p.log_mid) + (row >> p.log_low);
 			in += row << K;
 		}
-		make_factors((u32)c, row, p.first_coset + coset);
 		u64 column = blockIdx.y * p.each, end = column + p.each < p.columns ? column + p.each : p.columns;
 		in += (column + side) * p.in_column, out += (column + side) * p.out_column;
-		active = column + side < end;
-		fetch();
-		while (column < end) {
-			u64 v[N1];
-			load(v);
-			bool stored = active;
-			column += (u64)1 << log_sides, in += p.in_column << log_sides;
-			active = column + side < end;
-			fetch();
-			rounds(v);
-			store(v, stored);
-			out += p.out_column << log_sides;
+		if (column + side < end) prefetch(in);
+		make_factors((u32)c, row, p.first_coset + coset);
+		for (; column < end; column += (u64)1 << log_sides) {
+			active = COLUMN || column + side < end;
+			transform_column(column + ((u64)1 << log_sides) + side < end ? in + (p.in_column << log_sides) : nullptr);
+			in += p.in_column << log_sides, out += p.out_column << log_sides;
 		}
 	}
 };

@@ -26,7 +26,6 @@ static_assert(sizeof(u64) == 8, "u64 is 64 bits");
 // Constants that compilers do not see.
 #define OPAQUE_CONSTANT __constant__
 #define UNROLL _Pragma("unroll")
-#define ROLLED _Pragma("unroll 1")
 // threads is the most that a block may have, blocks how many of them a multiprocessor should hold: together they bound the registers of a thread.
 #define KERNEL(name, Params, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
 
@@ -48,16 +47,8 @@ INLINE u64 shuffle_xor(u64 v, u32 mask) {
 
 INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
-// Ends a branch that compilers would otherwise merge with another one, of loads from other memory.
-INLINE void end_branch() { asm volatile(""); }
-
-// Copies a value to shared memory, by and by; what a thread copied is there for it after copy_wait.
-INLINE void copy_async(u64 *shared, const u64 *global) {
-	u64 to;
-	asm("cvta.to.shared.u64 %0, %1;" : "=l"(to) : "l"(shared));
-	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"l"(to), "l"(global) : "memory");
-}
-INLINE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+// Brings the line of 128 bytes nearer, to the second-level cache.
+INLINE void prefetch_line(const u64 *at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
 // Two values at a multiple of 16 bytes that no one writes while the kernel runs.
 INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { asm("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at)); }
@@ -81,14 +72,10 @@ INLINE u32 reverse32(u32 v) {
 #define CONSTANT static const
 #define OPAQUE_CONSTANT static const
 #define UNROLL
-#define ROLLED
 
 #include "emulator.hpp"
 
-INLINE void end_branch() {}
-
-INLINE void copy_async(u64 *shared, const u64 *global) { *shared = *global; }
-INLINE void copy_wait() {}
+INLINE void prefetch_line(const u64 *) {}
 
 INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { a = at[0], b = at[1]; }
 

@@ -22,6 +22,7 @@
 #include "field_check.cu"
 #include "fri.cu"
 #include "hash.cu"
+#include "limbs_check.cu"
 #include "lookup.cu"
 #include "ntt_10.cu"
 #include "ntt_5.cu"
