@@ -25,7 +25,8 @@ INLINE u64 canonical(u64 a) {
 #endif
 }
 
-// a b, and a b + c where that is below 2^64. As C these become 64-bit multiplications, of which not every compiler knows that the upper halves are zero.
+// a b, and a b + c where that is below 2^64. As C the product becomes a 64-bit one, whose upper halves not every compiler knows to be zero. The sum is one instruction of the card; the pair of
+// halves with a carry is made into it by its assembler, while it would take a wide multiply-add apart, to add several of them up with fewer steps and more instructions.
 INLINE u64 multiply_wide(u32 a, u32 b) {
 #ifdef __CUDA_ARCH__
 	u64 r;
@@ -39,7 +40,7 @@ INLINE u64 multiply_wide(u32 a, u32 b) {
 INLINE u64 multiply_add(u32 a, u32 b, u64 c) {
 #ifdef __CUDA_ARCH__
 	u64 r;
-	asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+	asm("{\n\t.reg .u32 lo, hi;\n\tmov.b64 {lo, hi}, %3; mad.lo.cc.u32 lo, %1, %2, lo; madc.hi.u32 hi, %1, %2, hi; mov.b64 %0, {lo, hi};\n\t}" : "=l"(r) : "r"(a), "r"(b), "l"(c));
 	return r;
 #else
 	return c + (u64)a * b;
@@ -98,15 +99,13 @@ INLINE Product multiply_full(u64 a, u64 b) {
 #ifdef __CUDA_ARCH__
 	UNPACK(a0, a1, a);
 	UNPACK(b0, b1, b);
-	u64 low = multiply_wide(a0, b0), cross = multiply_wide(a0, b1), other = multiply_wide(a1, b0), high = multiply_wide(a1, b1);
+	u64 low = multiply_wide(a0, b0), high = multiply_wide(a1, b1);
 	UNPACK(r0, r1, low);
 	UNPACK(r2, r3, high);
-	UNPACK(c0, c1, cross);
-	UNPACK(o0, o1, other);
-	asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, %2, 0;\n\t"
-		"add.cc.u32 %0, %0, %5; addc.cc.u32 %1, %1, %6; addc.u32 %2, %2, 0;"
+	asm("mad.lo.cc.u32 %0, %3, %6, %0; madc.hi.cc.u32 %1, %3, %6, %1; addc.u32 %2, %2, 0;\n\t"
+		"mad.lo.cc.u32 %0, %4, %5, %0; madc.hi.cc.u32 %1, %4, %5, %1; addc.u32 %2, %2, 0;"
 		: "+&r"(r1), "+&r"(r2), "+&r"(r3)
-		: "r"(c0), "r"(c1), "r"(o0), "r"(o1));
+		: "r"(a0), "r"(a1), "r"(b0), "r"(b1));
 	return {r0, r1, r2, r3};
 #else
 	unsigned __int128 v = (unsigned __int128)a * b;
@@ -166,17 +165,27 @@ INLINE u64 shift_left(u64 x, int k) {
 	return k == 64 ? r : sub(r, x >> (128 - k) << 32);
 }
 
-// A sum of products, below 2^160.
+// A sum of fewer than 2^32 products, below 2^160.
 struct Sum {
 	u64 lo, hi, top;
 };
 
 INLINE void accumulate(Sum &s, u64 a, u64 b) {
+#ifdef __CUDA_ARCH__
+	UNPACK(a0, a1, a);
+	UNPACK(b0, b1, b);
+	UNPACK(s0, s1, s.lo);
+	UNPACK(s2, s3, s.hi);
+	UNPACK(s4, s5, s.top);
+	asm("mad.lo.cc.u32 %0, %5, %7, %0; madc.hi.cc.u32 %1, %5, %7, %1; madc.lo.cc.u32 %2, %6, %8, %2; madc.hi.cc.u32 %3, %6, %8, %3; addc.u32 %4, %4, 0;\n\t"
+		"mad.lo.cc.u32 %1, %5, %8, %1; madc.hi.cc.u32 %2, %5, %8, %2; addc.cc.u32 %3, %3, 0; addc.u32 %4, %4, 0;\n\t"
+		"mad.lo.cc.u32 %1, %6, %7, %1; madc.hi.cc.u32 %2, %6, %7, %2; addc.cc.u32 %3, %3, 0; addc.u32 %4, %4, 0;"
+		: "+&r"(s0), "+&r"(s1), "+&r"(s2), "+&r"(s3), "+&r"(s4)
+		: "r"(a0), "r"(a1), "r"(b0), "r"(b1));
+	s.lo = PACK(s0, s1), s.hi = PACK(s2, s3), s.top = PACK(s4, s5);
+#else
 	unsigned __int128 v = (unsigned __int128)a * b;
 	u64 lo = (u64)v, hi = (u64)(v >> 64);
-#ifdef __CUDA_ARCH__
-	asm("add.cc.u64 %0, %0, %3; addc.cc.u64 %1, %1, %4; addc.u64 %2, %2, 0;" : "+&l"(s.lo), "+&l"(s.hi), "+&l"(s.top) : "l"(lo), "l"(hi));
-#else
 	s.lo += lo;
 	u64 carry = s.lo < lo;
 	s.hi += hi;

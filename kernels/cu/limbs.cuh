@@ -42,11 +42,11 @@ INLINE Limbs shift(const Limbs &b, int e) {
 	return {{limb(t, 0, r), limb(t, 1, r), limb(t, 2, r), limb(t, 3, r)}};
 }
 
-// c + a b of signed a and b, in one instruction of another pipe than most of the others.
+// c + a b of signed a and b (see multiply_add).
 INLINE u64 multiply_add_signed(u32 a, u32 b, u64 c) {
 #ifdef __CUDA_ARCH__
 	u64 r;
-	asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+	asm("{\n\t.reg .u32 lo, hi;\n\tmov.b64 {lo, hi}, %3; mad.lo.cc.s32 lo, %1, %2, lo; madc.hi.s32 hi, %1, %2, hi; mov.b64 %0, {lo, hi};\n\t}" : "=l"(r) : "r"(a), "r"(b), "l"(c));
 	return r;
 #else
 	return c + (u64)((long long)(int)a * (int)b);
