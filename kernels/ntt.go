@@ -50,23 +50,26 @@ type passParams struct {
 	scale               field.Element
 }
 
-// passShape says how a block works on passes of 2^(r1+r2+r3) values: see the instances of cu/ntt.cuh. Column passes have segments of 128 bytes where that leaves room for more than one block.
-type passShape struct {
-	r1, r2, r3             int
-	columnThreads, threads int // log2, of column and of row passes
-}
+// passShape says how a block works on passes of 2^(r1+r2+r3) values: see the instances of cu/ntt.cuh.
+type passShape struct{ r1, r2, r3, logThreads int }
 
 var passShapes = [...]passShape{
-	1: {1, 0, 0, 8, 8}, 2: {2, 0, 0, 8, 8}, 3: {3, 0, 0, 8, 8}, 4: {4, 0, 0, 8, 8},
-	5: {3, 2, 0, 7, 7}, 6: {3, 3, 0, 7, 7}, 7: {4, 3, 0, 7, 7}, 8: {4, 4, 0, 8, 7}, 9: {3, 3, 3, 8, 8}, 10: {5, 5, 0, 7, 7},
+	1: {1, 0, 0, 8}, 2: {2, 0, 0, 8}, 3: {3, 0, 0, 8}, 4: {4, 0, 0, 8},
+	5: {3, 2, 0, 7}, 6: {3, 3, 0, 7}, 7: {4, 3, 0, 7}, 8: {4, 4, 0, 7}, 9: {3, 3, 3, 8}, 10: {5, 5, 0, 7},
 }
+
+// wideShape is that of column passes of 2^10 where a block may have so much shared memory: segments of 64 bytes instead of 32.
+var wideShape = passShape{5, 5, 0, 8}
 
 // logTeam is the log2 of the threads of a transform.
 func (s passShape) logTeam() int { return s.r2 + s.r3 }
 
+// logWidth is the log2 of the transforms that a block works on at a time.
+func (s passShape) logWidth() int { return s.logThreads - s.logTeam() }
+
 // sharedBytes is the shared memory of a block: for the exchange between the rounds, and in the end where rows are stored transposed, and for factors.
-func (s passShape) sharedBytes(logWidth int, transposed bool) int {
-	n, width := 1<<(s.r1+s.logTeam()), 1<<logWidth
+func (s passShape) sharedBytes(transposed bool) int {
+	n, width := 1<<(s.r1+s.logTeam()), 1<<s.logWidth()
 	exchanged := 0
 	if s.r2 > 0 {
 		apart := 1<<s.r2 + 1
@@ -88,37 +91,37 @@ const (
 	maxGridColumns   = 1<<16 - 1
 )
 
-// pass launches a pass of 2^k whose blocks, of 2^logThreads threads, are `tiles` a column and coset and take `sides` columns side by side.
-func (d *Device) pass(name string, k, logThreads int, p passParams, tiles, sides uint64) error {
-	s := passShapes[k]
+// pass launches a pass whose blocks are `tiles` a column and coset and take `sides` columns side by side.
+func (d *Device) pass(kernel string, s passShape, p passParams, tiles, sides uint64) error {
 	p.cosets = max(1, p.cosets)
 	enough := uint64(d.Info().Processors) * blocksAProcessor
 	p.each = min(p.columns*tiles*p.cosets/enough, maxEach*sides)
 	p.each = max(p.each, (p.columns+maxGridColumns-1)/maxGridColumns, 1)
 	p.each = (p.each + sides - 1) / sides * sides
-	p.first, p.second = d.between(k, strings.Contains(name, "inverse"))
-	shared := s.sharedBytes(logThreads-s.logTeam(), strings.HasPrefix(name, "ntt_row_inverse"))
+	p.first, p.second = d.between(s.r1+s.logTeam(), strings.Contains(kernel, "inverse"))
 	grid := [3]uint32{uint32(tiles * p.cosets), uint32((p.columns + p.each - 1) / p.each), 1}
-	return Start(d, name+"_"+strconv.Itoa(k), grid, [3]uint32{1 << logThreads, 1, 1}, shared, &p)
+	return Start(d, kernel, grid, [3]uint32{1 << s.logThreads, 1, 1}, s.sharedBytes(strings.HasPrefix(kernel, "ntt_row_inverse")), &p)
 }
 
-// columnPass launches a pass over 2^logValues values a column and coset.
+// columnPass launches a pass of 2^k over 2^logValues values a column and coset.
 func (d *Device) columnPass(form string, k int, p passParams, logValues int) error {
-	s := passShapes[k]
-	return d.pass("ntt_column_"+form, k, s.columnThreads, p, 1<<(logValues-k-s.columnThreads+s.logTeam()), 1)
+	s, kernel := passShapes[k], "ntt_column_"+form+"_"+strconv.Itoa(k)
+	if k == 10 && d.Info().SharedBytes >= wideShape.sharedBytes(false) {
+		s, kernel = wideShape, kernel+"_wide"
+	}
+	return d.pass(kernel, s, p, 1<<(logValues-k-s.logWidth()), 1)
 }
 
 // rowPass launches a pass over 2^p.logRows rows of 2^k values a column and coset.
 func (d *Device) rowPass(form string, k int, p passParams) error {
 	s := passShapes[k]
-	width := s.threads - s.logTeam()
 	tiles, sides := uint64(1), uint64(1)
-	if rows := int(p.logRows); rows < width {
+	if rows, width := int(p.logRows), s.logWidth(); rows < width {
 		sides <<= width - rows
 	} else {
 		tiles <<= rows - width
 	}
-	return d.pass("ntt_row_"+form, k, s.threads, p, tiles, sides)
+	return d.pass("ntt_row_"+form+"_"+strconv.Itoa(k), s, p, tiles, sides)
 }
 
 // Extend writes to out the extension of columns of 2^logHeight values on the trace domain, in row order: columns of 2^(logHeight+logBlowup) values on the coset g·H in
@@ -212,19 +215,19 @@ func (d *Device) evaluate(p passParams, ks []int, log int, out Address, inPlace 
 	if len(ks) == 1 {
 		return nil
 	}
-	p.in, p.out, p.inColumn = out, out, p.outColumn
+	// What follows does not depend on the coset: each slab is a column.
 	q = p
+	q.in, q.out, q.columns, q.inColumn, q.outColumn = out, out, p.columns*blowup, n, n
 	rest := log - k
-	all := log + int(p.logBlowup)
 	for _, k := range ks[1 : len(ks)-1] {
 		q.logParent = uint64(log - rest)
 		rest -= k
 		q.logStride = uint64(rest)
-		if err := d.columnPass("forward", k, q, all); err != nil {
+		if err := d.columnPass("forward", k, q, log); err != nil {
 			return err
 		}
 	}
-	q.logStride, q.logParent, q.logRows = 0, uint64(ks[len(ks)-2]), uint64(all-rest)
+	q.logStride, q.logParent, q.logRows = 0, uint64(ks[len(ks)-2]), uint64(log-rest)
 	return d.rowPass("forward", rest, q)
 }
 

@@ -13,7 +13,8 @@
 #include "limbs.cuh"
 
 struct PassParams {
-	u64 *in, *out;       // the same, or apart
+	const u64 *in;
+	u64 *out;            // the same, or apart
 	const u64 *first;    // factors between rounds 1 and 2: rows k1 of ω_(2^K)^(k1 i) for i < 2^(R2+R3), or of the inverses
 	const u64 *second;   // factors between rounds 2 and 3: rows k2 of ω_(2^(R2+R3))^(k2 n3) for n3 < 2^R3
 	Tables tables;
@@ -98,9 +99,10 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 	const PassParams &p;
 	u64 *sm = shared_memory(), *factors;
 	int w, b, high, low; // this thread's transform of the block's, and its place in the team: 2^R3 high + low
-	u64 *in, *out;       // where the transform's values are in a column
+	const u64 *in;       // where the transform's values are in the first column
+	u64 *out;            // and in the present one
 	u64 stride = 1;      // between them
-	bool active = true;  // whether the thread has a column
+	bool active;         // whether the thread has a column
 
 	// The thread's factors: of its values a TEAM + b before a pass, or of its outputs after one. c is the column of the stride, row the transform of 2^(K+log_stride) values.
 	INLINE_MEMBER void make_factors(u32 c, u64 row, u64 coset) {
@@ -138,13 +140,13 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 		}
 	}
 
-	// v[a] becomes value a TEAM + b.
-	INLINE_MEMBER void load(u64 *v) {
+	// v[a] becomes value a TEAM + b of the column at in.
+	INLINE_MEMBER void load(u64 *v, const u64 *in) {
 		constexpr bool REVERSED = FORM == COLUMN_INVERSE_REVERSED || (REVERSED_IN && LOG_TEAM == 0); // or the one whose index has these bits reversed
-		u64 *base = in + (REVERSED ? reverse_bits(b, LOG_TEAM) << R1 : b) * stride;
+		const u64 *base = in + (REVERSED ? reverse_bits(b, LOG_TEAM) << R1 : b) * stride;
 		u32 step = (REVERSED ? 8u : 8u << LOG_TEAM) * (u32)stride;
 		UNROLL
-		for (int a = 0; a < N1; a++) v[a] = active ? *at(base, step, REVERSED ? reversed(a, R1) : a) : 0;
+		for (int a = 0; a < N1; a++) v[a] = *at(base, step, REVERSED ? reversed(a, R1) : a);
 		if constexpr (FORM == ROW_INVERSE_REVERSED && LOG_TEAM > 0) {
 			UNROLL
 			for (int a = 0; a < N1; a++) sm[place(w, a, b)] = v[a];
@@ -217,10 +219,10 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 		if constexpr (LOG_TEAM > 0) barrier();
 	}
 
-	// Transforms a column; next, where it is not null, is where in is for the next one.
-	INLINE_MEMBER void transform_column(const u64 *next) {
+	// Transforms the column at from; next is the next one, or null.
+	INLINE_MEMBER void transform_column(const u64 *from, const u64 *next) {
 		u64 v[N1];
-		load(v);
+		load(v, from);
 		if (next) prefetch(next);
 		Limbs x[N1];
 		if (!REVERSED_IN && (FORM != COLUMN_INVERSE || p.log_parent)) {
@@ -283,14 +285,17 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 			if constexpr (FORM == ROW_INVERSE) row = ((row & (((u64)1 << p.log_low) - 1)) << p.log_mid) + (row >> p.log_low);
 			in += row << K;
 		}
-		u64 column = blockIdx.y * p.each, end = column + p.each < p.columns ? column + p.each : p.columns;
-		in += (column + side) * p.in_column, out += (column + side) * p.out_column;
-		if (column + side < end) prefetch(in);
+		u64 column = blockIdx.y * p.each + side, end = blockIdx.y * p.each + p.each < p.columns ? blockIdx.y * p.each + p.each : p.columns;
+		const u64 *from = in + (column < end ? column : end - 1) * p.in_column; // without a column of its own a thread goes along with the last
+		out += column * p.out_column;
+		prefetch(from);
 		make_factors((u32)c, row, p.first_coset + coset);
-		for (; column < end; column += (u64)1 << log_sides) {
-			active = COLUMN || column + side < end;
-			transform_column(column + ((u64)1 << log_sides) + side < end ? in + (p.in_column << log_sides) : nullptr);
-			in += p.in_column << log_sides, out += p.out_column << log_sides;
+		for (; column - side < end; column += (u64)1 << log_sides) {
+			active = column < end;
+			const u64 *next = column + ((u64)1 << log_sides) < end ? from + (p.in_column << log_sides) : nullptr;
+			transform_column(from, next);
+			if (next) from = next;
+			out += p.out_column << log_sides;
 		}
 	}
 };

@@ -25,6 +25,7 @@
 #include "limbs_check.cu"
 #include "lookup.cu"
 #include "ntt_10.cu"
+#include "ntt_10_wide.cu"
 #include "ntt_5.cu"
 #include "ntt_6.cu"
 #include "ntt_7.cu"
