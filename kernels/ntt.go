@@ -40,7 +40,7 @@ type passParams struct {
 	columns, each       uint64
 	inColumn, outColumn uint64
 	cosets              uint64
-	inCoset, outCoset   uint64
+	outCoset            uint64
 	logRows, logStride  uint64
 	logMid, logLow      uint64
 	logParent           uint64

@@ -96,10 +96,10 @@ INLINE Factor load_factor(const u64 *table, int width, int k, int i) {
 	return f;
 }
 
-// Limbs of at most 2^28 in size, times a factor -> any. s0 and s1 are at most 4 2^28 2^31 = 2^61 in size, and so h is at most 2^29 and t 2^62. The biases: 2^61 in s1 for -2^29 (2^32 - 1) in s0, 2^63
-// in s0 for -2^31 in s1; one more 2^32 in s1 makes up for the latter.
+// Limbs of at most 2^29 - 2^5 in size, those of sums of 32 values, times a factor -> any. s0 and s1 are at most 4 (2^29 - 2^5) 2^31 = 2^62 - 2^38 in size, so that h is at most 2^30 - 2^6 + 1
+// and t 2^63 - 2^39 + 2^32. The biases: 2^62 in s1 for -2^30 (2^32 - 1) in s0, 2^63 in s0 for -2^31 in s1; one more 2^32 in s1 keeps h from being negative for the latter.
 INLINE u64 multiply_join(const Limbs &v, const Factor &f) {
-	u64 s0 = (1ULL << 63) - (1ULL << 29) * EPSILON, s1 = (1ULL << 61) + (1ULL << 32) - (1ULL << 31);
+	u64 s0 = (1ULL << 63) - (1ULL << 30) * EPSILON, s1 = (1ULL << 62) + (1ULL << 32) - (1ULL << 31);
 	UNROLL
 	for (int i = 0; i < 4; i++) {
 		s0 = multiply_add_signed(v.l[i], (u32)f.half[i], s0);

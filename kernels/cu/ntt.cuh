@@ -21,7 +21,7 @@ struct PassParams {
 	u64 columns, each;         // of the matrix; blockIdx.y takes so many
 	u64 in_column, out_column; // from one column to the next
 	u64 cosets;                // for each of which blockIdx.x has the transforms of a column
-	u64 in_coset, out_coset;   // from one coset to the next
+	u64 out_coset;             // from one coset's output to the next; all have the same input
 	u64 log_rows;              // row passes: of the rows of a column
 	u64 log_stride;            // column passes: of the stride between the values of a transform
 	u64 log_mid, log_low;      // last pass of a natural inverse: row low·2^log_mid + mid becomes mid·2^log_low + low
@@ -266,7 +266,7 @@ template <int R1, int R2, int R3, int LOG_T, Form FORM> struct Pass {
 		factors = sm + EXCHANGE + w * FACTORS + b;
 		u32 tile = blockIdx.x, coset = 0;
 		if (p.cosets > 1) tile = blockIdx.x / (u32)p.cosets, coset = blockIdx.x - tile * (u32)p.cosets;
-		in = p.in + coset * p.in_coset, out = p.out + coset * p.out_coset;
+		in = p.in, out = p.out + coset * p.out_coset;
 		u64 row = (u64)tile * W + w, c = 0;
 		u32 side = 0, log_sides = 0; // a block without enough rows for its threads takes several columns side by side
 		if constexpr (COLUMN) {
