@@ -30,6 +30,10 @@ func title(kind string) string {
 		return "a verifying key"
 	case KindClaim:
 		return "a claim"
+	case KindRoot:
+		return "a compressed proof"
+	case KindRootKey:
+		return "a key of compressed proofs"
 	}
 	return ""
 }

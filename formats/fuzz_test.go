@@ -96,3 +96,5 @@ func fuzz(f *testing.F, c codec) {
 func FuzzDecodeProof(f *testing.F)      { fuzz(f, codecs[0]) }
 func FuzzDecodeKey(f *testing.F)        { fuzz(f, codecs[1]) }
 func FuzzDecodeBoundClaim(f *testing.F) { fuzz(f, codecs[2]) }
+func FuzzDecodeRoot(f *testing.F)       { fuzz(f, codecs[3]) }
+func FuzzDecodeRootKey(f *testing.F)    { fuzz(f, codecs[4]) }

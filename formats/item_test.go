@@ -27,6 +27,8 @@ var kinds = map[reflect.Type]string{
 	reflect.TypeFor[formats.Proof]():      formats.KindProof,
 	reflect.TypeFor[formats.Key]():        formats.KindKey,
 	reflect.TypeFor[formats.BoundClaim](): formats.KindClaim,
+	reflect.TypeFor[formats.Root]():       formats.KindRoot,
+	reflect.TypeFor[formats.RootKey]():    formats.KindRootKey,
 }
 
 // maps are the structs inside them that are encoded as maps.

@@ -9,7 +9,7 @@ import (
 	"github.com/ixprove/ixprove/formats/encode"
 )
 
-// codec is one kind of object for tests that hold for all three. Objects are pointers to a formats type.
+// codec is one kind of object for tests that hold for all. Objects are pointers to a formats type.
 type codec struct {
 	name   string
 	rule   string // of the schema, formats/<name>.cddl
@@ -45,6 +45,20 @@ var codecs = []codec{
 		sample: func() any { return sampleClaim() },
 		random: func(g *rand.Rand) any { return randomBoundClaim(g) },
 	},
+	{
+		name: "root", rule: "root", form: "R-2", kind: "R-3", limit: "R-1", most: formats.MaxRootBytes,
+		decode: func(b []byte) (any, error) { return formats.DecodeRoot(b) },
+		encode: func(v any) ([]byte, error) { return encode.Root(v.(*formats.Root)) },
+		sample: func() any { return sampleRoot() },
+		random: func(g *rand.Rand) any { return randomRoot(g) },
+	},
+	{
+		name: "root-key", rule: "rootkey", form: "S-1", kind: "S-2", limit: "S-1", most: formats.MaxRootKeyBytes,
+		decode: func(b []byte) (any, error) { return formats.DecodeRootKey(b) },
+		encode: func(v any) ([]byte, error) { return encode.RootKey(v.(*formats.RootKey)) },
+		sample: func() any { return sampleRootKey() },
+		random: func(g *rand.Rand) any { return randomRootKey(g) },
+	},
 }
 
 func elements(values ...uint64) (e formats.Elements) {
@@ -66,6 +80,46 @@ func sampleClaim() *formats.BoundClaim {
 		Key:   digest(1),
 		Claim: formats.Claim{Entry: 300, Args: elements(1, formats.Modulus-1), Results: elements(3)},
 	}
+}
+
+func sampleRoot() *formats.Root {
+	return &formats.Root{
+		Backend: formats.BackendPlonk, Curve: formats.CurveBN254, Protocol: digest(1), Program: digest(2), Statement: digest(3),
+		Claims: []formats.Claim{{Entry: 1, Args: elements(5), Results: elements(6, 7)}, {}},
+		Setup:  formats.Setup{Mode: formats.SetupUniversal, Source: digest(4), Name: "a ceremony"},
+		Key:    digest(5), Proof: []byte{1, 2, 3},
+	}
+}
+
+func sampleRootKey() *formats.RootKey {
+	return &formats.RootKey{
+		Backend: formats.BackendGroth16, Curve: formats.CurveBN254, Protocol: digest(1), Program: digest(2), Circuit: digest(3),
+		Tables: []formats.Table{{Circuit: 0, LogHeight: 27}, {Circuit: 24, LogHeight: 3}}, Claims: formats.MaxClaims, Bits: 128,
+		Entries: []formats.Entry{{Name: "e", Channel: 300, Args: []formats.Value{{Name: "a", Type: formats.TypeU64}}, Results: []formats.Value{{Name: "b", Type: formats.TypeField}}}},
+		Setup:   formats.Setup{Mode: formats.SetupCeremony, Source: digest(4), Name: "~"}, Key: []byte{9},
+	}
+}
+
+func randomSetup(g *rand.Rand) formats.Setup {
+	return formats.Setup{Mode: randomName(g), Source: randomDigest(g), Name: randomName(g)}
+}
+
+func randomRoot(g *rand.Rand) *formats.Root {
+	return &formats.Root{
+		Backend: randomName(g), Curve: randomName(g), Protocol: randomDigest(g), Program: randomDigest(g), Statement: randomDigest(g), Claims: some(g, 30, randomClaim),
+		Setup: randomSetup(g), Key: randomDigest(g), Proof: make([]byte, 1+g.IntN(1000)),
+	}
+}
+
+func randomRootKey(g *rand.Rand) *formats.RootKey {
+	return &formats.RootKey{
+		Backend: randomName(g), Curve: randomName(g), Protocol: randomDigest(g), Program: randomDigest(g), Circuit: randomDigest(g), Tables: some(g, 30, randomTable),
+		Claims: uint32(number(g, formats.MaxClaims)), Bits: byteNumber(g), Entries: some(g, 9, randomEntry), Setup: randomSetup(g), Key: make([]byte, 1+g.IntN(1000)),
+	}
+}
+
+func randomTable(g *rand.Rand) formats.Table {
+	return formats.Table{Circuit: index(g), LogHeight: logHeight(g)}
 }
 
 func sampleProof() *formats.Proof {
@@ -191,9 +245,7 @@ func randomProof(g *rand.Rand) *formats.Proof {
 
 func randomShard(g *rand.Rand) formats.Shard {
 	return formats.Shard{
-		Tables: some(g, 30, func(g *rand.Rand) formats.Table {
-			return formats.Table{Circuit: index(g), LogHeight: logHeight(g)}
-		}),
+		Tables:    some(g, 30, randomTable),
 		Main:      randomDigest(g),
 		Aux:       some(g, 2, randomDigest),
 		Sums:      randomElements(g),
@@ -232,10 +284,12 @@ func randomKey(g *rand.Rand) *formats.Key {
 			return formats.Channel{Name: randomName(g), Arity: uint16(number(g, formats.MaxLookupArgs))}
 		}),
 		Circuits: some(g, 4, randomCircuit),
-		Entries: some(g, 30, func(g *rand.Rand) formats.Entry {
-			return formats.Entry{Name: randomName(g), Channel: index(g), Args: some(g, 4, randomValue), Results: some(g, 4, randomValue)}
-		}),
+		Entries:  some(g, 30, randomEntry),
 	}
+}
+
+func randomEntry(g *rand.Rand) formats.Entry {
+	return formats.Entry{Name: randomName(g), Channel: index(g), Args: some(g, 4, randomValue), Results: some(g, 4, randomValue)}
 }
 
 func randomValue(g *rand.Rand) formats.Value {

@@ -255,8 +255,11 @@ func TestRandomCircuits(t *testing.T) {
 				t.Run(fmt.Sprintf("degree %d, 2^%d rows, %d lookups", degree, log, lookups), func(t *testing.T) {
 					restore := kernels.SetSharedRegisters([]int{0, 48}[r.IntN(2)])
 					defer restore()
-					x := randomInstance(t, r, log, degree, lookups)
-					compareTable(t, d, r, x, max(1, bits.Len(uint(degree-2)))+r.IntN(2))
+					x, logBlowup := randomInstance(t, r, log, degree, lookups), max(1, bits.Len(uint(degree-2)))+r.IntN(2)
+					for _, p := range policies {
+						d.SetCode(p, nil)
+						compareTable(t, d, r, x, logBlowup)
+					}
 				})
 			}
 		}
@@ -300,7 +303,12 @@ func TestBuiltInCircuits(t *testing.T) {
 				x.main = append(x.main, make([]field.Element, 1<<x.LogHeight))
 			}
 			check(t, table.Trace.WriteRows(x.main, 0))
-			t.Run(c.system.Name+" "+x.Name, func(t *testing.T) { compareTable(t, d, r, x, profile.LogBlowup) })
+			t.Run(c.system.Name+" "+x.Name, func(t *testing.T) {
+				for _, p := range policies {
+					d.SetCode(p, nil)
+					compareTable(t, d, r, x, profile.LogBlowup)
+				}
+			})
 		}
 	}
 }

@@ -118,7 +118,7 @@ func BenchmarkGrind(b *testing.B) {
 	measure(b, d, "20 bits", func() error { _, err := d.Grind(&formats.Digest{7}, 20); return err })
 }
 
-// BenchmarkConstraints interprets the widest circuit of BLAKE3 on traces of noise.
+// BenchmarkConstraints interprets and compiles the widest circuit of BLAKE3 on traces of noise.
 func BenchmarkConstraints(b *testing.B) {
 	d := open(b)
 	r := rand.New(rand.NewPCG(3, 3))
@@ -127,7 +127,7 @@ func BenchmarkConstraints(b *testing.B) {
 	check(b, err)
 	c, err := air.CheckCircuit(&key.Circuits[0], key.Channels, profile.LogBlowup, profile.MinLogHeight)
 	check(b, err)
-	const log = 16
+	const log = 19
 	width := int(c.Circuit.Columns)
 	main, extended := columns(b, d, width, log), columns(b, d, width, log+profile.LogBlowup)
 	aux := alloc[field.Element](b, d, c.AuxColumns()<<log)
@@ -136,12 +136,19 @@ func BenchmarkConstraints(b *testing.B) {
 	ch := logup.NewChallenges(ext(r), ext(r), formats.MaxLookupArgs)
 	none := kernels.Array[field.Element]{}
 	shape := fmt.Sprintf("%s 2^%d x %d, %d groups, %d slices", c.Name, log, width, len(c.Groups), c.Slices())
-	b.Run("lookups", func(b *testing.B) {
-		measure(b, d, shape, func() error { _, err := d.Lookups(aux, c, log, main, none, ch); return err })
-	})
-	b.Run("quotient", func(b *testing.B) {
-		measure(b, d, shape, func() error {
-			return d.Quotient(out, c, log, profile.LogBlowup, extended, none, auxExtended, ch, ext(r), ext(r))
+	sum, delta := ext(r), ext(r)
+	for name, p := range map[string]kernels.CodePolicy{"interpreted": kernels.CodeInterpret, "compiled": kernels.CodeCompile} {
+		d.SetCode(p, nil)
+		b.Run("lookups/"+name, func(b *testing.B) {
+			measure(b, d, shape, func() error { _, err := d.Lookups(aux, c, log, main, none, ch); return err })
 		})
-	})
+		b.Run("quotient/"+name, func(b *testing.B) {
+			measure(b, d, shape, func() error {
+				return d.Quotient(out, c, log, profile.LogBlowup, extended, none, auxExtended, ch, sum, delta)
+			})
+		})
+		counters, err := d.Counters()
+		check(b, err)
+		b.Logf("%+v", counters.Stages[0].Code)
+	}
 }

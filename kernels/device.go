@@ -47,13 +47,29 @@ type Launch struct {
 	Grid, Block   [3]uint32 // blocks, and threads in a block
 	SharedBytes   int       // dynamic shared memory of a block
 	Args          unsafe.Pointer
-	ArgBytes      int // the kernel's one parameter, a structure of 8-byte fields
+	ArgBytes      int // the kernel's one parameter, a structure
 	Stream        Stream
 	Before, After Event // recorded around the launch where they are not 0
 }
 
-// Driver is what a machine has to offer. Calls on a stream are done in order; Upload, Download and Synchronize return when the host's memory can be used again, the others
-// may return at once. Errors are *Error. A Driver is safe for concurrent use.
+// Source is a kernel that is written at run time, for one device or any.
+type Source struct {
+	Kernel   string // its name, a digest of its text
+	Text     string // PTX
+	ArgBytes int    // of its parameter block
+}
+
+// Compilation is what came of sources.
+type Compilation struct {
+	Ready    bool          // all kernels can be launched; a driver without a compiler never says so
+	Compiled int           // kernels that were compiled
+	Cached   int           // kernels that were found on disk
+	Elapsed  time.Duration // of both
+	Note     string        // why compiled kernels are not on disk now, or were not taken from there
+}
+
+// Driver is what a machine has to offer. Calls on a stream are done in order; Upload and Download return when the host's memory can be used again, Synchronize, Finish and Elapsed
+// when the device has come so far, the others may return at once. Errors are *Error. A Driver is safe for concurrent use.
 type Driver interface {
 	Info() Info
 	Alloc(bytes int64) (Address, error)
@@ -62,11 +78,14 @@ type Driver interface {
 	FreeHost(b []byte) error
 	Fill(s Stream, to Address, v byte, bytes int64) error
 	Upload(s Stream, to Address, from unsafe.Pointer, bytes int64) error
-	// UploadRows is Upload for `count` runs of `bytes` bytes, one after the other in the host's memory, to places that are pitch bytes apart.
+	// UploadRows copies `count` runs of `bytes` bytes, one after the other in the host's memory, to places that are pitch bytes apart. The host's memory must stay as it is until the
+	// stream has come so far.
 	UploadRows(s Stream, to Address, pitch int64, from unsafe.Pointer, bytes, count int64) error
 	Download(s Stream, to unsafe.Pointer, from Address, bytes int64) error
 	Copy(s Stream, to, from Address, bytes int64) error
 	Launch(l *Launch) error
+	// Compile makes kernels that Launch then knows. Unless compile is set it takes only what costs no compilation, because it is on disk or was made before.
+	Compile(sources []Source, compile bool) (Compilation, error)
 	NewStream() (Stream, error)
 	FreeStream(s Stream) error
 	Synchronize(s Stream) error
@@ -74,6 +93,7 @@ type Driver interface {
 	FreeEvent(e Event) error
 	Record(e Event, s Stream) error
 	Wait(s Stream, e Event) error
+	Finish(e Event) error                          // waits for what was done before e was recorded
 	Elapsed(from, to Event) (time.Duration, error) // waits for both
 	Close() error
 }
@@ -137,6 +157,7 @@ type Stage struct {
 	BytesUp, BytesDown int64
 	Launches           int64
 	Busy               time.Duration // between the start and the end of its kernels, by the device's clock
+	Code               CodeCounters
 }
 
 // Device is an open device: a driver with range checks, accounting and timing. It is safe for concurrent use; stage labels are the device's, not a goroutine's.
@@ -149,6 +170,10 @@ type Device struct {
 	pending []timing
 	spare   []Event
 	tables  tables
+	code    CodePolicy
+	written *Library
+
+	preparing map[libraryKey]*preparation
 }
 
 // timing is a launch whose time is not yet known.
@@ -159,7 +184,7 @@ type timing struct {
 
 // New wraps a driver. The device owns it.
 func New(d Driver) *Device {
-	return &Device{driver: d, live: map[Address]int64{}, total: Counters{Stages: []Stage{{Label: "start"}}}}
+	return &Device{driver: d, live: map[Address]int64{}, written: NewLibrary(), preparing: map[libraryKey]*preparation{}, total: Counters{Stages: []Stage{{Label: "start"}}}}
 }
 
 // Info says what the device is.
@@ -183,7 +208,7 @@ func (d *Device) Enter(label string) {
 func (d *Device) Counters() (Counters, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.settle(); err != nil {
+	if err := d.settle(0); err != nil {
 		return Counters{}, err
 	}
 	c := d.total
@@ -191,9 +216,9 @@ func (d *Device) Counters() (Counters, error) {
 	return c, nil
 }
 
-// settle adds up the pending times.
-func (d *Device) settle() error {
-	for len(d.pending) > 0 {
+// settle adds up the pending times but for the last few.
+func (d *Device) settle(few int) error {
+	for len(d.pending) > few {
 		t := d.pending[0]
 		busy, err := d.driver.Elapsed(t.before, t.after)
 		if err != nil {
@@ -207,7 +232,7 @@ func (d *Device) settle() error {
 }
 
 // maxPending bounds the events that wait to be read.
-const maxPending = 1 << 10
+const maxPending = 1 << 7
 
 // event takes a spare event or makes one.
 func (d *Device) event() (Event, error) {
@@ -221,6 +246,10 @@ func (d *Device) event() (Event, error) {
 
 // Start launches a kernel. params is a structure of 8-byte fields, laid out as the kernel's.
 func Start[P any](d *Device, kernel string, grid, block [3]uint32, sharedBytes int, params *P) error {
+	return d.start(kernel, grid, block, sharedBytes, unsafe.Pointer(params), int(unsafe.Sizeof(*params)))
+}
+
+func (d *Device) start(kernel string, grid, block [3]uint32, sharedBytes int, args unsafe.Pointer, argBytes int) error {
 	for i, limit := range [3]uint32{math.MaxInt32, 65535, 65535} {
 		if grid[i] == 0 || grid[i] > limit || block[i] == 0 || block[i] > 1024 {
 			return outOfRange("launch of "+kernel, "grid %v, block %v", grid, block)
@@ -229,7 +258,7 @@ func Start[P any](d *Device, kernel string, grid, block [3]uint32, sharedBytes i
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.pending) == maxPending {
-		if err := d.settle(); err != nil {
+		if err := d.settle(maxPending / 2); err != nil { // launches of long ago, so that the device goes on
 			return err
 		}
 	}
@@ -244,7 +273,7 @@ func Start[P any](d *Device, kernel string, grid, block [3]uint32, sharedBytes i
 	}
 	err = d.driver.Launch(&Launch{
 		Kernel: kernel, Grid: grid, Block: block, SharedBytes: sharedBytes,
-		Args: unsafe.Pointer(params), ArgBytes: int(unsafe.Sizeof(*params)), Before: before, After: after,
+		Args: args, ArgBytes: argBytes, Before: before, After: after,
 	})
 	if err != nil {
 		d.spare = append(d.spare, before, after)
@@ -274,6 +303,9 @@ func (d *Device) FreeHost(b []byte) error { return d.driver.FreeHost(b) }
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, p := range d.preparing {
+		<-p.done
+	}
 	first := d.driver.Synchronize(0)
 	keep := func(err error) {
 		if first == nil {
@@ -402,8 +434,9 @@ func (a Array[T]) Upload(values []T) error {
 	return nil
 }
 
-// UploadTile copies some rows of a matrix of `height` values a column, those from `first` on: values holds `rows` values of each column, one column after the other.
-func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
+// UploadTile begins to copy some rows of a matrix of `height` values a column, those from `first` on: values holds `rows` values of each column, one column after the other, and must
+// stay as it is until the stream has come so far.
+func (a Array[T]) UploadTile(s Stream, values []T, rows, first, height int) error {
 	const place = "upload of a tile"
 	if rows < 1 || first < 0 || height < 1 || rows > height || first > height-rows || len(values)%rows != 0 || len(values)/rows > a.n/height {
 		return outOfRange(place, "%d values, rows %d to %d of %d, of a matrix of %d", len(values), first, first+rows, height, a.n)
@@ -413,7 +446,7 @@ func (a Array[T]) UploadTile(values []T, rows, first, height int) error {
 	}
 	var v T
 	size := int64(unsafe.Sizeof(v))
-	err := a.device.driver.UploadRows(0, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
+	err := a.device.driver.UploadRows(s, a.at+Address(int64(first)*size), int64(height)*size, unsafe.Pointer(unsafe.SliceData(values)), int64(rows)*size, int64(len(values)/rows))
 	if err != nil {
 		return err
 	}

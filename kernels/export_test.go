@@ -20,3 +20,10 @@ func SetDenominatorWords(n int) (restore func()) {
 	denominatorWords = n
 	return func() { denominatorWords = was }
 }
+
+// SetCompiledLimits has only circuits of so many operations and columns of up to 2^log values compiled, until the returned function is called.
+func SetCompiledLimits(operations, log int) (restore func()) {
+	wasOperations, wasLog := maxCompiledOperations, maxCompiledLog
+	maxCompiledOperations, maxCompiledLog = operations, log
+	return func() { maxCompiledOperations, maxCompiledLog = wasOperations, wasLog }
+}

@@ -71,6 +71,13 @@ func (f *faulty) Launch(l *kernels.Launch) error {
 	return f.Driver.Launch(l)
 }
 
+func (f *faulty) Compile(sources []kernels.Source, compile bool) (kernels.Compilation, error) {
+	if err := f.fail(); err != nil {
+		return kernels.Compilation{}, err
+	}
+	return f.Driver.Compile(sources, compile)
+}
+
 func (f *faulty) NewEvent() (kernels.Event, error) {
 	if err := f.fail(); err != nil {
 		return 0, err
@@ -164,6 +171,7 @@ func everyKernel(d *kernels.Device, c *air.Circuit) (err error) {
 	step(func() error { return d.Weights(word, log, ext(r), true) })
 	step(func() error { _, err := d.Sums(list, word, n); return err })
 	step(func() error { return d.Deep(word, log+logBlowup, list, coefficients, ext(r), ext(r), false) })
+	step(func() error { return d.Flagged("faults") })
 	step(func() error {
 		return d.Fold(folded, word, log+logBlowup, 2, coefficients, kernels.Array[field.Ext]{})
 	})

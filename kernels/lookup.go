@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/ixprove/ixprove/kernels/ptx"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"
@@ -14,12 +15,12 @@ const (
 	accumulateThreads = 256
 )
 
-// denominatorWords bounds the denominators that are held at a time, 64 MiB; only tests change it.
-var denominatorWords = 1 << 23
+// denominatorWords bounds the denominators that are held at a time, 256 MiB: fewer are too little work for a large device. Only tests change it.
+var denominatorWords = 1 << 25
 
 // Lookups writes to out a table's auxiliary trace, three columns of 2^logHeight values a group of lookups, and returns the sum of its lookups. main and fixed are columns in
 // row order, fixed empty where there are none. Without lookups the sum is zero and nothing is written. A zero denominator is an error of kind Failed. Working memory is
-// denominators of up to 64 MiB, or of one tile of 1,024 rows where that is more, three values for each tile, and the program.
+// denominators of up to 256 MiB, or of one tile of 1,024 rows where that is more, three values for each tile, and the program.
 func (d *Device) Lookups(out Array[field.Element], c *air.Circuit, logHeight int, main, fixed Array[field.Element], ch *logup.Challenges) (field.Ext, error) {
 	const place = "lookups"
 	if err := checkTable(place, c, logHeight, 0, main, fixed, ch); err != nil {
@@ -34,9 +35,14 @@ func (d *Device) Lookups(out Array[field.Element], c *air.Circuit, logHeight int
 	}
 	tiles := max(1, int(n/lookupTile))
 	chunk := lookupChunk(groups, n)
-	program, err := d.load(encode(c, domain{main: main.at, fixed: fixed.at, logColumn: logHeight, periodic: func(i int) periodicTable {
+	code, err := d.compile(c, false, logHeight, n)
+	if err != nil {
+		return field.Ext{}, err
+	}
+	e := encode(c, domain{main: main.at, fixed: fixed.at, logColumn: logHeight, periodic: func(i int) periodicTable {
 		return periodicTable{natural(c.Periodic[i]), 0, uint64(c.Periodic[i].Len() - 1)}
-	}}, ch, nil), logHeight, chunk)
+	}}, ch, nil)
+	program, err := d.load(e, logHeight, chunk, code != nil)
 	if err != nil {
 		return field.Ext{}, err
 	}
@@ -59,11 +65,18 @@ func (d *Device) Lookups(out Array[field.Element], c *air.Circuit, logHeight int
 
 	for first := uint64(0); first < n; first += chunk {
 		count := min(chunk, n-first)
-		err := Start(d, "lookup_fractions_"+program.kind, program.grid, [3]uint32{airThreads, 1, 1}, program.sharedBytes, &struct {
-			program                  programParams
-			numerators, denominators Address
-			first, count             uint64
-		}{program.programParams, out.at, denominators.at, first, count})
+		if code != nil {
+			err = d.run(code, e, program, &ptx.Parameters{
+				Main: uint64(main.at), Fixed: uint64(fixed.at), Out: uint64(out.at), Denominators: uint64(denominators.at), Count: uint32(count), FirstRow: uint32(first),
+				LogHeight: uint32(logHeight), Pitch: 8 << logHeight, OutPitch: 8 << logHeight, DenominatorPitch: uint32(8 * count),
+			}, field.Ext{}, ch)
+		} else {
+			err = Start(d, "lookup_fractions_"+program.kind, program.grid, [3]uint32{airThreads, 1, 1}, program.sharedBytes, &struct {
+				program                  programParams
+				numerators, denominators Address
+				first, count             uint64
+			}{program.programParams, out.at, denominators.at, first, count})
+		}
 		if err != nil {
 			return field.Ext{}, err
 		}

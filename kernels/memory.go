@@ -46,11 +46,11 @@ func programMemory(c *air.Circuit, on domain, arguments int, delta *field.Ext, p
 
 // SumsMemory is the working memory of Device.Sums.
 func SumsMemory(columns, rows int) []int64 {
-	return []int64{24 * int64(sumsParts(rows)) * int64(columns), 24 * int64(columns)}
+	return []int64{24 * int64(sumsParts(rows)) * int64(columns), 24 * int64(columns+1)}
 }
 
-// FlagMemory is the working memory of Device.Deep, Device.Weights and Device.Grind.
-func FlagMemory() []int64 { return []int64{8} }
+// GrindMemory is the working memory of Device.Grind.
+func GrindMemory() []int64 { return []int64{8} }
 
 // GatherMemory is the working memory of Device.Gather.
 func GatherMemory(columns, rows int) []int64 {
@@ -70,5 +70,5 @@ func TablesMemory() []int64 {
 		size, _ := factorBytes(k)
 		between += 2 * size
 	}
-	return []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, int64(between)}
+	return []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, 8, int64(between)}
 }

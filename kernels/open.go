@@ -30,27 +30,33 @@ func (d *Device) Combine(out Array[field.Element], columns Array[uint64], coeffi
 	}{columns.at, coefficients.at, out.at, uint64(columns.n), uint64(rows)})
 }
 
-// flagged runs a kernel that sets a word when an evaluation point lies in a domain.
-func (d *Device) flagged(place string, f func(failed Address) error) error {
-	failed, err := From(d, []uint64{0})
-	if err != nil {
-		return err
-	}
-	defer failed.Free()
-	if err := f(failed.at); err != nil {
-		return err
+// Flagged reports whether an evaluation point of a call of Weights or Deep lay in its domain: what these wrote is worth nothing then. It waits for the device.
+func (d *Device) Flagged(place string) error {
+	flag := d.flag()
+	if flag.n == 0 {
+		return nil
 	}
 	word := []uint64{0}
-	if err := failed.Download(word); err != nil {
+	if err := flag.Download(word); err != nil {
 		return err
 	}
-	if word[0] != 0 {
+	return flagged(place, word[0])
+}
+
+func (d *Device) flag() Array[uint64] {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.tables.flag
+}
+
+func flagged(place string, word uint64) error {
+	if word != 0 {
 		return &Error{Kind: Failed, Place: place, What: "an evaluation point lies in a domain: this happens with negligible probability", Next: "prove again with other claims"}
 	}
 	return nil
 }
 
-// Deep adds (Σ coefficient·f(x) - claimed)/(x - z) to a word on the points of an extension of 2^logSize, in bit-reversed order, or begins the word with it.
+// Deep adds (Σ coefficient·f(x) - claimed)/(x - z) to a word on the points of an extension of 2^logSize, in bit-reversed order, or begins the word with it. Flagged tells whether z was in the domain.
 func (d *Device) Deep(word Array[field.Ext], logSize int, columns Array[uint64], coefficients Array[field.Ext], z, claimed field.Ext, accumulate bool) error {
 	const place = "DEEP quotient"
 	if err := d.checkTerms(place, columns, coefficients); err != nil {
@@ -70,20 +76,18 @@ func (d *Device) Deep(word Array[field.Ext], logSize int, columns Array[uint64],
 	if accumulate {
 		add = 1
 	}
-	return d.flagged(place, func(failed Address) error {
-		grid, block := linear(1<<logSize, 128)
-		return Start(d, "open_deep", grid, block, 0, &struct {
-			columns, coefficients, word Address
-			tables                      tableParams
-			count, logSize, accumulate  uint64
-			z, claimed                  field.Ext
-			failed                      Address
-		}{columns.at, coefficients.at, word.at, tables, uint64(columns.n), uint64(logSize), add, z, claimed, failed})
-	})
+	grid, block := linear(1<<logSize, 128)
+	return Start(d, "open_deep", grid, block, 0, &struct {
+		columns, coefficients, word Address
+		tables                      tableParams
+		count, logSize, accumulate  uint64
+		z, claimed                  field.Ext
+		failed                      Address
+	}{columns.at, coefficients.at, word.at, tables, uint64(columns.n), uint64(logSize), add, z, claimed, d.flag().at})
 }
 
 // Weights writes to out the weights w with f(z) = Σ w_j f_j for polynomials of degree below 2^logSize, given by their values on the trace domain in row order, or, shifted,
-// on g·H in bit-reversed order.
+// on g·H in bit-reversed order. Sums tells whether z was in the domain.
 func (d *Device) Weights(out Array[field.Ext], logSize int, z field.Ext, shifted bool) error {
 	const place = "barycentric weights"
 	if logSize < 0 || logSize > maxLogHeight {
@@ -96,22 +100,20 @@ func (d *Device) Weights(out Array[field.Ext], logSize int, z field.Ext, shifted
 	if err != nil {
 		return err
 	}
-	flag, sn := uint64(0), field.Element(1)
+	onCoset, sn := uint64(0), field.Element(1)
 	if shifted {
-		flag, sn = 1, field.Pow(field.Shift, 1<<logSize)
+		onCoset, sn = 1, field.Pow(field.Shift, 1<<logSize)
 	}
 	inverse, _ := field.Inverse(sn)
 	factor := field.ScaleExt(field.SubExt(field.SquareExtTimes(z, logSize), field.FromBase(sn)), field.Mul(inverse, field.InverseOfTwoPower(logSize)))
-	return d.flagged(place, func(failed Address) error {
-		grid, block := linear(1<<logSize, 128)
-		return Start(d, "open_weights", grid, block, 0, &struct {
-			out              Address
-			tables           tableParams
-			logSize, shifted uint64
-			z, factor        field.Ext
-			failed           Address
-		}{out.at, tables, uint64(logSize), flag, z, factor, failed})
-	})
+	grid, block := linear(1<<logSize, 128)
+	return Start(d, "open_weights", grid, block, 0, &struct {
+		out              Address
+		tables           tableParams
+		logSize, shifted uint64
+		z, factor        field.Ext
+		failed           Address
+	}{out.at, tables, uint64(logSize), onCoset, z, factor, d.flag().at})
 }
 
 const (
@@ -124,7 +126,7 @@ const (
 // sumsParts is the number of blocks that add up a column.
 func sumsParts(rows int) int { return min((rows+sumsRows-1)/sumsRows, maxGridPart) }
 
-// Sums returns Σ weight·value over the first rows of each column: the values at z, with Weights.
+// Sums returns Σ weight·value over the first rows of each column: the values at z, with Weights. It fails as Flagged does.
 func (d *Device) Sums(columns Array[uint64], weights Array[field.Ext], rows int) ([]field.Ext, error) {
 	const place = "sums"
 	if columns.n < 1 || uint64(columns.n) > math.MaxInt32 || rows < 1 || rows > weights.n {
@@ -136,7 +138,10 @@ func (d *Device) Sums(columns Array[uint64], weights Array[field.Ext], rows int)
 		return nil, err
 	}
 	defer partial.Free()
-	total, err := Alloc[field.Ext](d, columns.n)
+	if _, err := d.powerTables(); err != nil {
+		return nil, err
+	}
+	total, err := Alloc[field.Ext](d, columns.n+1) // and the flag
 	if err != nil {
 		return nil, err
 	}
@@ -149,16 +154,19 @@ func (d *Device) Sums(columns Array[uint64], weights Array[field.Ext], rows int)
 	if err != nil {
 		return nil, err
 	}
-	grid, block := linear(uint64(columns.n), 128)
+	grid, block := linear(uint64(columns.n)+1, 128)
 	err = Start(d, "open_parts", grid, block, 0, &struct {
-		parts, out   Address
-		count, every uint64
-	}{partial.at, total.at, uint64(columns.n), uint64(parts)})
+		parts, out, flag Address
+		count, every     uint64
+	}{partial.at, total.at, d.flag().at, uint64(columns.n), uint64(parts)})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]field.Ext, columns.n)
-	return out, total.Download(out)
+	out := make([]field.Ext, columns.n+1)
+	if err := total.Download(out); err != nil {
+		return nil, err
+	}
+	return out[:columns.n], flagged(place, uint64(out[columns.n][0]))
 }
 
 // Gather returns the values of the columns at some rows, row by row; the values of row i are at i·rowStride of each column.

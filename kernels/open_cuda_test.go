@@ -13,3 +13,6 @@ func newDriver() (kernels.Driver, error) { return driver.NewDriver(0) }
 
 // maxTestLog is the largest log height that tests transform.
 const maxTestLog = 20
+
+// policies are the ways in which circuits are run here.
+var policies = []kernels.CodePolicy{kernels.CodeInterpret, kernels.CodeCompile}

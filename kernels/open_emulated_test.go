@@ -13,3 +13,6 @@ func newDriver() (kernels.Driver, error) { return emulated.NewDriver(), nil }
 
 // maxTestLog is the largest log height that tests transform.
 const maxTestLog = 14
+
+// policies are the ways in which circuits are run here.
+var policies = []kernels.CodePolicy{kernels.CodeAuto}

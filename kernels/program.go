@@ -314,8 +314,9 @@ func scratchBlocks(points uint64, processors int) uint32 {
 	return min(grid[0], uint32(max(processors, 1)*maxScratchBlocks))
 }
 
-// load brings a program to the device, ready to run on up to `points` points at a time.
-func (d *Device) load(e *encoder, logHeight int, points uint64) (*loaded, error) {
+// load brings a program to the device, ready to run on up to `points` points at a time. For a compiled program it brings the data alone, to the room that both take: what a proof needs does not
+// depend on how a program is run.
+func (d *Device) load(e *encoder, logHeight int, points uint64, compiled bool) (*loaded, error) {
 	tables, err := d.powerTables()
 	if err != nil {
 		return nil, err
@@ -338,10 +339,14 @@ func (d *Device) load(e *encoder, logHeight int, points uint64) (*loaded, error)
 	}
 	l.table = l.words.at
 	l.code = l.words.at + Address(8*len(e.data))
-	for _, at := range e.relocate {
-		e.code[at] += uint64(l.words.at)
+	words := e.data
+	if !compiled {
+		for _, at := range e.relocate {
+			e.code[at] += uint64(l.words.at)
+		}
+		words = append(words, e.code...)
 	}
-	if err = l.words.Upload(append(e.data, e.code...)); err != nil {
+	if err = l.words.Upload(words); err != nil {
 		l.free()
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels/ptx"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/logup"
@@ -91,23 +92,33 @@ func (d *Device) evaluateQuotient(values, room Array[field.Element], c *air.Circ
 			return err
 		}
 	}
-	program, err := d.load(encode(c, domain{
+	perRow := field.ScaleExt(sum, field.InverseOfTwoPower(logHeight))
+	inverse := slabs.at + Address(8<<logSlabs)
+	code, err := d.compile(c, true, logSize, count)
+	if err != nil {
+		return err
+	}
+	e := encode(c, domain{
 		main: main.at, fixed: fixed.at, logColumn: logSize, first: first,
 		periodic: func(i int) periodicTable { return periodicOnSlabs(c.Periodic[i], logHeight, shifts) },
-	}, ch, &delta), logHeight, count)
+	}, ch, &delta)
+	program, err := d.load(e, logHeight, count, code != nil)
 	if err != nil {
 		return err
 	}
 	defer program.free()
+	if code != nil {
+		return d.run(code, e, program, &ptx.Parameters{
+			Main: uint64(main.at), Fixed: uint64(fixed.at), Aux: uint64(aux.at), Out: uint64(values.at), First: uint64(first), Inverses: uint64(inverse),
+			PerRow: perRow, Count: uint32(count), LogHeight: uint32(logHeight), Pitch: 8 << logSize, OutPitch: uint32(8 * count),
+		}, delta, ch)
+	}
 	return Start(d, "quotient_"+program.kind, program.grid, [3]uint32{airThreads, 1, 1}, program.sharedBytes, &struct {
 		program                programParams
 		aux, out, inverses     Address
 		count, logSize, groups uint64
 		perRow                 field.Ext
-	}{
-		program.programParams, aux.at, values.at, slabs.at + Address(8<<logSlabs),
-		count, uint64(logSize), uint64(len(c.Groups)), field.ScaleExt(sum, field.InverseOfTwoPower(logHeight)),
-	})
+	}{program.programParams, aux.at, values.at, inverse, count, uint64(logSize), uint64(len(c.Groups)), perRow})
 }
 
 // selects reports whether a circuit reads the first or the last row's selector.

@@ -8,6 +8,7 @@ import (
 type tables struct {
 	roots, shifts, inverseShifts, ones Array[field.Element]
 	between                            Array[uint64]
+	flag                               Array[uint64] // not zero once an evaluation point lay in a domain
 }
 
 // tableParams is the kernels' Tables.
@@ -64,6 +65,10 @@ func (d *Device) powerTables() (tableParams, error) {
 			}
 		}
 		var err error
+		if t.flag, err = keep(d, []uint64{0}); err != nil {
+			t.free()
+			return tableParams{}, err
+		}
 		if t.between, err = keep(d, betweenRounds()); err != nil {
 			t.free()
 			return tableParams{}, err
@@ -79,6 +84,7 @@ func (t *tables) free() {
 	for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
 		made.Free()
 	}
+	t.flag.Free()
 	t.between.Free()
 }
 

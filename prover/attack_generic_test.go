@@ -130,7 +130,7 @@ func TestEveryPlaceOfAKey(t *testing.T) {
 				return
 			}
 			count++
-			other, err := verifier.ParseKey(data)
+			other, err := verifier.ParseKey(data, suites...)
 			if err != nil {
 				typed(t, err, path)
 				return
@@ -225,7 +225,7 @@ func TestBitFlips(t *testing.T) {
 		for range 500 {
 			at, bit := g.IntN(len(key)), byte(1)<<g.IntN(8)
 			key[at] ^= bit
-			if k, err := verifier.ParseKey(key); err != nil {
+			if k, err := verifier.ParseKey(key, suites...); err != nil {
 				typed(t, err, "a key with a flipped bit")
 			} else if k.Digest() == s.pk.Digest() {
 				t.Errorf("another key with the digest %s", hex.EncodeToString(key))

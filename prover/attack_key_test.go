@@ -9,6 +9,7 @@ import (
 	"github.com/ixprove/ixprove/formats/encode"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/air"
+	"github.com/ixprove/ixprove/verifier/hash"
 )
 
 func encodeProof(p *formats.Proof) ([]byte, error) { return encode.Proof(p) }
@@ -21,6 +22,36 @@ func toyKey(t testing.TB) *formats.Key {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// TestKeyChecksOfSuites is about keys of the other suite, to a verifier that has both, or blake3 alone.
+func TestKeyChecksOfSuites(t *testing.T) {
+	for _, c := range []struct {
+		check, name string
+		sample      string
+		class       formats.Class
+		suites      []hash.Suite
+		change      func(k *formats.Key)
+	}{
+		{"K-3", "a verifier without the suite", "root", formats.Incompatible, nil, func(*formats.Key) {}},
+		{"K-4", "a root under blake3", "root", formats.Incompatible, suites, func(k *formats.Key) { k.Suite = "blake3" }},
+		{"K-4", "the profile dev under the other suite", "toy", formats.Incompatible, suites, func(k *formats.Key) { k.Suite = "poseidon2-bn254" }},
+		{"K-12", "a fixed root under another name", "root", formats.Invalid, suites, func(k *formats.Key) { alias(k.Circuits[0].Fixed[0].Root[:]) }},
+	} {
+		t.Run(c.check+" "+c.name, func(t *testing.T) {
+			k, err := formats.DecodeKey(bytes.Clone(samples()[c.sample].pk.Encoded))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.change(k)
+			data, err := encode.Key(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = verifier.ParseKey(data, c.suites...)
+			refused(t, err, c.check, c.class)
+		})
+	}
 }
 
 // TestKeyChecks changes a decoded key, encodes it again, and expects the one check that the change is made for.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
+
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
@@ -227,6 +229,15 @@ func TestProofChecks(t *testing.T) {
 			copy(e, e[n:2*n])
 			copy(e[n:], a)
 		}},
+		{"P-37", "the main root under another name", "root", func(p *formats.Proof) { alias(p.Shards[0].Main[:]) }},
+		{"P-37", "the auxiliary root under another name", "root", func(p *formats.Proof) { alias(p.Shards[0].Aux[0][:]) }},
+		{"P-37", "the quotient root under another name", "root", func(p *formats.Proof) { alias(p.Shards[0].Quotient[:]) }},
+		{"P-37", "a layer root under another name", "root", func(p *formats.Proof) { alias(p.Shards[0].LayerRoot[1][:]) }},
+		{"P-37", "a sibling under another name", "root", func(p *formats.Proof) { alias(p.Shards[0].Trees[1].Siblings[32:64]) }},
+		{"P-37", "the last sibling of a tree under another name", "root", func(p *formats.Proof) { s := p.Shards[0].Trees[3].Siblings; alias(s[len(s)-32:]) }},
+		{"P-37", "a sibling of a layer under another name", "root", func(p *formats.Proof) { alias(p.Shards[0].Layers[0].Siblings[:32]) }},
+		{"P-37", "ones", "root", func(p *formats.Proof) { copy(p.Shards[0].Trees[1].Siblings, bytes.Repeat([]byte{255}, 32)) }},
+		{"P-31", "a sibling of the other suite", "root", func(p *formats.Proof) { p.Shards[0].Trees[1].Siblings[0] ^= 1 }},
 		{"P-31", "an element moved into the next row", "toy", func(p *formats.Proof) {
 			e := p.Shards[0].Trees[1].Rows
 			first := bytes.Clone(e[:8])
@@ -250,6 +261,16 @@ func TestProofChecks(t *testing.T) {
 			_, err := verify(t, s.pk.Key, encoded(t, p), policy)
 			refused(t, err, c.check, formats.Rejected)
 		})
+	}
+}
+
+// alias adds r, the order of BN254, to a digest of poseidon2-bn254: the same element in other bytes.
+func alias(d []byte) {
+	r := fr.Modulus().FillBytes(make([]byte, 32))
+	carry := 0
+	for i := range d {
+		carry += int(d[i]) + int(r[31-i])
+		d[i], carry = byte(carry), carry>>8
 	}
 }
 
@@ -330,6 +351,22 @@ func TestPolicyChecks(t *testing.T) {
 			_, err := verify(t, c.key, s.data, c.policy)
 			refused(t, err, c.check, c.class)
 		})
+	}
+}
+
+// TestP17Digests asks more of digests than a suite has. By default they need what both suites have.
+func TestP17Digests(t *testing.T) {
+	for name, most := range map[string]int{"toy": 128, "root": 126} {
+		s := samples()[name]
+		for bits, ok := range map[int]bool{0: true, most: true, most + 1: false} {
+			r, err := verifier.Verify(s.pk.Key, s.data, verifier.Policy{MinBits: 1, MinDigestBits: bits})
+			if ok && (err != nil || r.DigestBits != most) {
+				t.Errorf("%s, %d bits: %v", name, bits, err)
+			}
+			if !ok {
+				refused(t, err, "P-17", formats.Rejected)
+			}
+		}
 	}
 }
 
@@ -469,7 +506,7 @@ type rigged struct {
 
 func rig(words map[int][]uint64) rigged { return rigged{states: new([]hash.Digest), words: words} }
 
-func (r rigged) Squeeze(state *hash.Digest, block uint64) [4]uint64 {
+func (r rigged) Squeeze(state *hash.Digest, block uint64) ([4]uint64, int) {
 	n := 0
 	for n < len(*r.states) && (*r.states)[n] != *state {
 		n++
@@ -477,11 +514,11 @@ func (r rigged) Squeeze(state *hash.Digest, block uint64) [4]uint64 {
 	if n == len(*r.states) {
 		*r.states = append(*r.states, *state)
 	}
-	out := r.Blake3.Squeeze(state, block)
+	out, count := r.Blake3.Squeeze(state, block)
 	if words, ok := r.words[n]; ok && 4*int(block) < len(words) {
 		copy(out[:], words[4*block:])
 	}
-	return out
+	return out, count
 }
 
 // The order of the challenges: pins, lookups, then of each shard delta, zeta, lambda, a beta a layer, and the queries.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
@@ -31,19 +32,31 @@ type Job struct {
 	Queries         int
 	MessageElements int               // of the widest channel of lookups
 	Shapes          []*verifier.Shape // of the proof's shards
+	Seeds           [][][]Bytes       // per shard and table, what each of its row kernels reads; none where the host writes the rows
 	Regenerate      bool              // as in Options
 }
 
-// NewJob is the job of a proof.
-func NewJob(key *verifier.Key, shapes []*verifier.Shape, regenerate bool) Job {
+// NewJob is the job of a proof of a witness with these shapes.
+func NewJob(key *verifier.Key, shapes []*verifier.Shape, w *Witness, regenerate bool) Job {
 	p := &key.Profile
-	return Job{Suite: key.Suite, LogBlowup: p.LogBlowup, Queries: p.Queries, MessageElements: key.MessageElements(), Shapes: shapes, Regenerate: regenerate}
+	j := Job{Suite: key.Suite, LogBlowup: p.LogBlowup, Queries: p.Queries, MessageElements: key.MessageElements(), Shapes: shapes, Seeds: make([][][]Bytes, len(shapes)), Regenerate: regenerate}
+	for i := range shapes {
+		j.Seeds[i] = make([][]Bytes, len(w.Shards[i].Tables))
+		for k := range j.Seeds[i] {
+			for _, r := range rowKernels(w.Shards[i].Tables[k].Trace) {
+				j.Seeds[i][k] = append(j.Seeds[i][k], r.seedBytes())
+			}
+		}
+	}
+	return j
 }
 
 // Meter is a Session whose device counts its work.
 type Meter interface {
 	// Enter charges what follows to a stage.
 	Enter(s Stage)
+	// Rows says how the rows of the tables were written, circuit by circuit.
+	Rows() []RowWork
 	// Work returns what was done so far, in the order in which stages were first entered. It waits for the device.
 	Work() ([]StageWork, error)
 }
@@ -54,6 +67,15 @@ type StageWork struct {
 	BytesUp, BytesDown int64
 	Launches           int64         // kernels started
 	Busy               time.Duration // of the device in these kernels, by its own clock
+	Code               kernels.CodeCounters
+}
+
+// RowWork is how the rows of a circuit's tables came to a device.
+type RowWork struct {
+	Circuit  string
+	OnDevice bool  // kernels wrote them, from seeds; else the host did
+	Tables   int   // each time that they were written
+	BytesUp  int64 // seeds or rows
 }
 
 // Matrix is a handle of columns on a trace domain, column-major, in row order, where the backend keeps them.
@@ -61,7 +83,8 @@ type Matrix interface{ Free() }
 
 // Commitment is a handle of extended matrices, column-major in bit-reversed coset slabs, and the tree over them.
 type Commitment interface {
-	Root() formats.Digest
+	// Root returns the tree's root; it waits for the tree, where Commit did not. It may be asked for after Free.
+	Root() (formats.Digest, error)
 	// Open returns the multiproof for the sorted, distinct indices of the tallest height.
 	Open(indices []uint32) (formats.Opening, error)
 	Free()
@@ -95,6 +118,12 @@ type Columns struct {
 	Index int
 }
 
+// Selection is some columns of a committed matrix; Which is nil for all of them.
+type Selection struct {
+	Columns
+	Which []int
+}
+
 // DeepPoint is the quotients at one point: Σ coefficient·f(x) over the terms and pins, less Claimed, divided by x - Z.
 type DeepPoint struct {
 	Z       field.Ext
@@ -103,10 +132,9 @@ type DeepPoint struct {
 	Pins    []DeepPin
 }
 
-// DeepTerm is some columns of a committed matrix; Which is nil for all of them.
+// DeepTerm is some columns with a coefficient for each.
 type DeepTerm struct {
-	Columns
-	Which        []int
+	Selection
 	Coefficients []field.Ext
 }
 
@@ -132,8 +160,8 @@ type Session interface {
 	Lookups(t *verifier.Table, fixed, main Matrix, ch *logup.Challenges) (Matrix, field.Ext, error)
 	// Quotient returns the coefficients of a table's quotient slices. fixed and aux are zero where the table has none.
 	Quotient(t *verifier.Table, fixed, main, aux Columns, ch *logup.Challenges, sum, delta field.Ext) (Matrix, error)
-	// Evaluate returns the values at z of some columns, nil for all, of a committed matrix of a table of the given height.
-	Evaluate(c Columns, logHeight int, z field.Ext, which []int) ([]field.Ext, error)
+	// Evaluate returns the values at z of columns of a table of the given height, in order.
+	Evaluate(columns []Selection, logHeight int, z field.Ext) ([]field.Ext, error)
 	// Deep returns the sum of the quotients at the points, on the extension of tables of the given height.
 	Deep(logHeight int, points []DeepPoint) (Codeword, error)
 	// CommitLayer commits to a word of 2^logSize elements in leaves of 2^step.

@@ -212,11 +212,11 @@ func siblings(shape *merkle.Tree, tree [][]hash.Digest, indices []uint32) (out [
 	return out
 }
 
-func (c *plainCommit) Root() formats.Digest {
+func (c *plainCommit) Root() (formats.Digest, error) {
 	if c.s.root != nil {
-		return c.s.root(c, c.tree[0][0])
+		return c.s.root(c, c.tree[0][0]), nil
 	}
-	return c.tree[0][0]
+	return c.tree[0][0], nil
 }
 
 func (c *plainCommit) Open(indices []uint32) (o formats.Opening, err error) {
@@ -313,19 +313,22 @@ func innerColumns(c prover.Columns) prover.Columns {
 	return c
 }
 
-func (s *plain) Evaluate(c prover.Columns, logHeight int, z field.Ext, which []int) ([]field.Ext, error) {
-	columns := words(c)
-	if which != nil {
-		columns = nil
-		for _, i := range which {
-			columns = append(columns, words(c)[i])
+func (s *plain) Evaluate(selections []prover.Selection, logHeight int, z field.Ext) (out []field.Ext, err error) {
+	for _, c := range selections {
+		columns := words(c.Columns)
+		if c.Which != nil {
+			columns = nil
+			for _, i := range c.Which {
+				columns = append(columns, words(c.Columns)[i])
+			}
 		}
+		values := valueAt(columns, logHeight+s.logBlowup, z)
+		if s.evaluate != nil {
+			s.evaluate(c.Columns, logHeight, z, c.Which, values)
+		}
+		out = append(out, values...)
 	}
-	values := valueAt(columns, logHeight+s.logBlowup, z)
-	if s.evaluate != nil {
-		s.evaluate(c, logHeight, z, which, values)
-	}
-	return values, nil
+	return out, nil
 }
 
 func words(c prover.Columns) [][]field.Element { return c.In.(*plainCommit).matrices[c.Index] }

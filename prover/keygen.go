@@ -47,7 +47,9 @@ func Keygen(ctx context.Context, system *air.System, suite hash.Suite, profile s
 		if err != nil {
 			return nil, err
 		}
-		f.Root = c.Root()
+		if f.Root, err = c.Root(); err != nil {
+			return nil, err
+		}
 		c.Free()
 	}
 	if pk.Encoded, err = encode.Key(raw); err != nil {

@@ -58,7 +58,7 @@ func TestLayout(t *testing.T) {
 
 // The terms of each stage add up to its total, the peak is the greatest, and regenerating takes no more than holding all shards.
 func TestDeviceMemory(t *testing.T) {
-	for _, name := range []string{"dev", "standard", "root"} {
+	for _, name := range []string{"dev", "standard", "compact"} {
 		p, _ := security.ProfileByName(name)
 		pk, err := prover.Keygen(context.Background(), blake3.System(), hash.Blake3{}, p, cpu.Backend{})
 		if err != nil {
@@ -73,7 +73,7 @@ func TestDeviceMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, false), 132)
+			m := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, false), 132)
 			var peak prover.Bytes
 			for _, s := range m.Stages {
 				var sum prover.Bytes
@@ -88,7 +88,7 @@ func TestDeviceMemory(t *testing.T) {
 			if m.Peak != peak || m.Worst().Total != peak {
 				t.Errorf("%s: the peak is %d, the worst stage's total %d", name, m.Peak, peak)
 			}
-			again := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, true), 132)
+			again := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, true), 132)
 			if again.Peak > m.Peak || shards > 1 && again.Peak == m.Peak {
 				t.Errorf("%s, %d shards: regenerating takes %d instead of %d", name, shards, again.Peak, m.Peak)
 			}
@@ -112,27 +112,30 @@ func TestScratchAboutTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	aligned := func(n int64) prover.Bytes { return prover.Bytes((n + 255) &^ 255) }
+	w := &prover.Witness{Shards: []prover.Shard{{Tables: make([]prover.Table, 1)}}}
 	for log := uint8(3); log <= formats.MaxLogHeight; log++ {
 		tables, err := verifier.CheckTables(pk.Key, 0, []formats.Table{{LogHeight: log}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		shapes := []*verifier.Shape{verifier.NewShape(pk.Key, tables)}
-		plan := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, false), 132)
+		plan := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, false), 132)
+		var here, next int
 		for kind := range verifier.NumKinds {
-			for _, n := range []int{tables[0].Columns(kind), len(tables[0].NextColumns(kind))} {
-				need := aligned(8 * int64(n))
-				for _, size := range kernels.TablesMemory() {
+			here, next = here+tables[0].Columns(kind), next+len(tables[0].NextColumns(kind))
+		}
+		for _, n := range []int{here, next} {
+			need := aligned(8 * int64(n))
+			for _, size := range kernels.TablesMemory() {
+				need += aligned(size)
+			}
+			for _, size := range kernels.SumsMemory(n, 1<<log) {
+				if prover.Bytes(size) < prover.LargeScratch {
 					need += aligned(size)
 				}
-				for _, size := range kernels.SumsMemory(n, 1<<log) {
-					if prover.Bytes(size) < prover.LargeScratch {
-						need += aligned(size)
-					}
-				}
-				if plan.Small < need {
-					t.Errorf("2^%d rows, %d %s columns: %d bytes of small scratch, the model has %d", log, n, kind, need, plan.Small)
-				}
+			}
+			if plan.Small < need {
+				t.Errorf("2^%d rows, %d columns: %d bytes of small scratch, the model has %d", log, n, need, plan.Small)
 			}
 		}
 	}

@@ -61,12 +61,12 @@ func DeviceMemory(j Job, processors int) *DevicePlan {
 	return m.out
 }
 
-// tables is what the kernels look up in.
+// tables is what the kernels look up in, and what else lasts.
 func (m *deviceModel) tables() (n Bytes) {
 	for _, size := range kernels.TablesMemory() {
 		n += alignUp(Bytes(size))
 	}
-	return n
+	return n + alignUp(Bytes(len(m.job.Shapes))*digestBytes) // roots of trees that are forgotten
 }
 
 // deviceModel follows a proof.
@@ -181,7 +181,6 @@ func terms(columns int) []Bytes { return []Bytes{Bytes(columns) * 8, Bytes(colum
 // sums is the values of columns of 2^logHeight rows at a point.
 func (m *deviceModel) sums(columns, logHeight int) {
 	weights := m.take(High, "barycentric weights", extBytes<<logHeight)
-	m.call(nil, kernels.FlagMemory()...)
 	m.call([]Bytes{Bytes(columns) * 8}, kernels.SumsMemory(columns, 1<<logHeight)...)
 	m.give(weights)
 }
@@ -212,6 +211,9 @@ func (m *deviceModel) traces(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageTrace, shard)
 	for i := range s.Tables {
 		d.traces = append(d.traces, m.take(High, "main trace", trace(&s.Tables[i], verifier.Main)))
+		for _, n := range m.job.Seeds[shard][i] {
+			m.give(m.take(High, "seeds", n))
+		}
 	}
 }
 
@@ -294,12 +296,10 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageOpen, shard)
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		for k := range verifier.NumKinds {
-			for _, n := range [...]int{t.Columns(k), len(t.NextColumns(k))} { // the fewer may need scratch of the smaller kind
-				if n > 0 {
-					m.sums(n, t.LogHeight)
-				}
-			}
+		here, next := openings(t)
+		m.sums(here, t.LogHeight)
+		if next > 0 {
+			m.sums(next, t.LogHeight)
 		}
 	}
 	m.begin(StageDeep, shard)
@@ -314,7 +314,7 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	}
 	m.call([]Bytes{digestBytes * Bytes(1+len(s.Schedule.Steps)), extBytes}, kernels.FinalMemory(s.Schedule.Final+m.blowup)...) // beside the transcript
 	m.begin(StageGrind, shard)
-	m.call(nil, kernels.FlagMemory()...)
+	m.call(nil, kernels.GrindMemory()...)
 	m.begin(StageQuery, shard)
 	for _, t := range s.Trees {
 		for _, l := range t.Levels {
@@ -331,6 +331,15 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	d.pins, d.rest = nil, nil
 }
 
+// openings is the number of a table's columns, and of those that are opened in the next row too.
+func openings(t *verifier.Table) (here, next int) {
+	for k := range verifier.NumKinds {
+		here += t.Columns(k)
+		next += len(t.NextColumns(k))
+	}
+	return here, next
+}
+
 // layerTree is the tree of a FRI layer.
 func layerTree(j Job, s *fri.Schedule, i int) *merkle.Tree {
 	return merkle.NewTree(j.Suite, []merkle.Matrix{{LogRows: s.LogSize(i) - s.Steps[i], Width: 3 << s.Steps[i]}})
@@ -345,19 +354,17 @@ func (m *deviceModel) deep(s *verifier.Shape, logHeight int) {
 			continue
 		}
 		tables++
-		for k := range verifier.NumKinds {
-			here += t.Columns(k)
-			next += len(t.NextColumns(k))
-		}
+		h, n := openings(t)
+		here, next = here+h, next+n
 	}
-	m.call(terms(here), kernels.FlagMemory()...)
+	m.call(terms(here))
 	if next > 0 {
-		m.call(terms(next), kernels.FlagMemory()...)
+		m.call(terms(next))
 	}
 	pins := m.take(High, "combined pins", extBytes<<logHeight)
 	m.call(terms(3 * tables))
 	extended := m.take(High, "extended pins", extBytes<<(logHeight+m.blowup))
 	m.give(pins)
-	m.call(terms(3), kernels.FlagMemory()...)
+	m.call(terms(3))
 	m.give(extended)
 }

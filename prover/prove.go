@@ -3,6 +3,7 @@ package prover
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"time"
 
@@ -31,6 +32,7 @@ type Result struct {
 	Stages    []StageTime
 	Runs      []StageRun  // in the order in which they ran
 	Work      []StageWork // of the backend's device; nil where it does not count
+	Rows      []RowWork   // the same
 	PeakBytes int64       // of the backend's buffers
 	Elapsed   time.Duration
 }
@@ -43,6 +45,12 @@ func Prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*Result
 	if err != nil {
 		return nil, err
 	}
+	closed := make(chan struct{})
+	go func() { // giving the memory back takes as long as the check
+		defer close(closed)
+		p.session.Close()
+	}()
+	defer func() { <-closed }()
 	defer p.clock.leave()
 	p.clock.enter(StageCheck, len(p.shards)-1)
 	if r.Report, err = verifier.Verify(key.Key, r.Proof, verifier.Policy{MaxProofBytes: len(r.Proof), Insecure: true}); err != nil {
@@ -67,8 +75,8 @@ func unproven(err error) error {
 		Next: "report this; if it happens once only, suspect the machine's memory"}
 }
 
-// prove is Prove without the check at the end.
-func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof, *Result, error) {
+// prove is Prove without the check at the end. Without an error the session is left open.
+func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (_ *proof, _ *Result, err error) {
 	if err := verifier.CheckClaims(key.Key, w.Claims); err != nil {
 		return nil, nil, invalid(err)
 	}
@@ -76,11 +84,6 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, o.Regenerate))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer session.Close()
 	tables := 0
 	for _, s := range shapes {
 		tables += len(s.Tables)
@@ -89,7 +92,17 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 	if o.Regenerate {
 		steps += 2*tables + len(shapes)
 	}
-	p := &proof{key: key, witness: w, options: o, session: session, clock: newClock(ctx, o.Progress, len(shapes), steps)}
+	p := &proof{key: key, witness: w, options: o, clock: newClock(ctx, o.Progress, len(shapes), steps)}
+	session, err := o.Backend.Open(ctx, NewJob(key.Key, shapes, w, o.Regenerate))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			session.Close()
+		}
+	}()
+	p.session = session
 	defer p.clock.leave()
 	p.meter, _ = session.(Meter)
 	for i := range shapes {
@@ -99,16 +112,25 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 		return nil, nil, err
 	}
 
-	// Round one: main commitments, then the challenges that all shards share.
-	roots := make([]formats.Digest, len(p.shards))
+	// Round one: main commitments, then the challenges that all shards share. A device hashes while the host goes on with the next shard.
+	commitments, roots := make([]Commitment, len(p.shards)), make([]formats.Digest, len(p.shards))
 	for i, s := range p.shards {
 		if err := s.commitMain(); err != nil {
 			return nil, nil, err
 		}
-		roots[i] = s.out.Main
+		commitments[i] = s.main
 		if o.Regenerate {
 			s.forget()
 		}
+	}
+	if err := p.checkFixed(); err != nil {
+		return nil, nil, err
+	}
+	for i, s := range p.shards {
+		if roots[i], err = commitments[i].Root(); err != nil {
+			return nil, nil, err
+		}
+		s.begin(roots[i])
 	}
 	tr := transcript.New(key.Suite)
 	verifier.AbsorbStatement(tr, key.Key, w.Claims, shapes, roots) // T-1 to T-3
@@ -143,6 +165,7 @@ func prove(ctx context.Context, key *ProvingKey, w *Witness, o Options) (*proof,
 		if r.Work, err = p.meter.Work(); err != nil {
 			return nil, nil, err
 		}
+		r.Rows = p.meter.Rows()
 	}
 	r.Proof, err = encode.Proof(out)
 	return p, r, err
@@ -162,6 +185,12 @@ func Shapes(key *verifier.Key, w *Witness) ([]*verifier.Shape, error) {
 			if t.Circuit < 0 || t.LogHeight < 0 || t.LogHeight > formats.MaxLogHeight || t.Trace == nil {
 				return nil, &formats.Error{Class: formats.Invalid, Place: "witness, shard " + strconv.Itoa(i) + ", table " + strconv.Itoa(k),
 					What: "the circuit, the height or the trace writer is missing or out of range"}
+			}
+			for _, r := range rowKernels(t.Trace) {
+				if r.Name == "" || r.Items < 1 || r.Words < 1 || r.Threads < 1 || r.Items > math.MaxInt32 || r.Words > formats.MaxColumns || r.Seeds == nil {
+					return nil, &formats.Error{Class: formats.Invalid, Place: "witness, shard " + strconv.Itoa(i) + ", table " + strconv.Itoa(k),
+						What: "the row kernel " + strconv.Quote(r.Name) + " has no seeds, or an impossible number of items, words or threads"}
+				}
 			}
 			raw[k] = formats.Table{Circuit: uint32(t.Circuit), LogHeight: uint8(t.LogHeight)}
 		}
@@ -214,6 +243,24 @@ type fixedTable struct {
 	commit Commitment
 }
 
+// checkFixed compares the roots of fixed columns with the key's.
+func (p *proof) checkFixed() error {
+	for i := range p.tables {
+		if p.tables[i].commit == nil {
+			continue
+		}
+		c := p.key.Circuits[i]
+		root, err := p.tables[i].commit.Root()
+		if err != nil {
+			return err
+		}
+		if root != c.Fixed[0].Root {
+			return &formats.Error{Class: formats.Internal, Place: "circuit " + strconv.Quote(c.Name), What: "the fixed columns are not those that the key commits to"}
+		}
+	}
+	return nil
+}
+
 // fixed commits to the fixed columns of the circuits that have tables.
 func (p *proof) fixed(shapes []*verifier.Shape) error {
 	p.tables = make([]fixedTable, len(p.key.Circuits))
@@ -231,9 +278,6 @@ func (p *proof) fixed(shapes []*verifier.Shape) error {
 			}
 			if f.commit, err = p.session.Commit(s.Tree(verifier.Fixed, k).Tree, []Matrix{f.trace}); err != nil {
 				return err
-			}
-			if f.commit.Root() != t.Fixed[0].Root {
-				return &formats.Error{Class: formats.Internal, Place: "circuit " + strconv.Quote(t.Name), What: "the fixed columns are not those that the key commits to"}
 			}
 		}
 	}
@@ -289,16 +333,31 @@ func (s *shard) commitMain() error {
 		return err
 	}
 	s.clock.step()
-	if s.out.Tables == nil {
-		for i := range s.Tables {
-			s.out.Tables = append(s.out.Tables, formats.Table{Circuit: uint32(s.Tables[i].Index), LogHeight: uint8(s.Tables[i].LogHeight)})
-		}
-		s.out.Main = s.main.Root()
-	} else if s.out.Main != s.main.Root() {
+	return nil
+}
+
+// recommitMain is commitMain in round two, after forget.
+func (s *shard) recommitMain() error {
+	if err := s.commitMain(); err != nil {
+		return err
+	}
+	root, err := s.main.Root()
+	if err != nil {
+		return err
+	}
+	if root != s.out.Main {
 		return &formats.Error{Class: formats.Internal, Place: s.place(), What: "the main columns came out differently the second time",
 			Next: "a trace writer must write the same values each time"}
 	}
 	return nil
+}
+
+// begin notes the shard's header.
+func (s *shard) begin(main formats.Digest) {
+	s.out.Main = main
+	for i := range s.Tables {
+		s.out.Tables = append(s.out.Tables, formats.Table{Circuit: uint32(s.Tables[i].Index), LogHeight: uint8(s.Tables[i].LogHeight)})
+	}
 }
 
 func (s *shard) place() string { return "shard " + strconv.Itoa(s.index) }
@@ -355,7 +414,7 @@ func appendExt(e formats.Elements, v field.Ext) formats.Elements {
 // finish performs T-7 to T-18 on the shard's fork of the transcript.
 func (s *shard) finish(tr *transcript.Transcript) error {
 	if s.main == nil {
-		if err := s.commitMain(); err != nil {
+		if err := s.recommitMain(); err != nil {
 			return err
 		}
 	}
@@ -391,7 +450,7 @@ func (s *shard) finish(tr *transcript.Transcript) error {
 	}
 	s.clock.step()
 	tr.Absorb(transcript.TagNonce, []uint64{s.out.Nonce}) // T-17
-	indices := verifier.DrawQueries(tr, s.key.Profile.Queries, s.Schedule.LogSize(0))
+	indices := verifier.SortDistinct(verifier.DrawQueries(tr, s.key.Profile.Queries, s.Schedule.LogSize(0)))
 	if err := s.queries(indices, layers); err != nil { // T-18
 		return err
 	}
@@ -448,7 +507,11 @@ func (s *shard) lookups() error {
 	if s.aux, err = s.session.Commit(s.Tree(verifier.Aux, 0).Tree, traces); err != nil {
 		return err
 	}
-	s.out.Aux = []formats.Digest{s.aux.Root()}
+	root, err := s.aux.Root()
+	if err != nil {
+		return err
+	}
+	s.out.Aux = []formats.Digest{root}
 	for _, m := range traces {
 		m.Free()
 	}
@@ -487,7 +550,9 @@ func (s *shard) quotients() error {
 	if s.quotient, err = s.session.CommitSlices(s.Tree(verifier.Quotient, 0).Tree, slices); err != nil {
 		return err
 	}
-	s.out.Quotient = s.quotient.Root()
+	if s.out.Quotient, err = s.quotient.Root(); err != nil {
+		return err
+	}
 	for _, m := range slices {
 		m.Free()
 	}
@@ -506,21 +571,31 @@ func (s *shard) openings() error {
 	s.opened = make([]opened, len(s.Tables))
 	for i := range s.Tables {
 		t, o := &s.Tables[i], &s.opened[i]
+		var here, next []Selection
 		for kind := range verifier.NumKinds {
 			if t.Columns(kind) == 0 {
 				continue
 			}
-			c := s.columns(kind, i)
-			var err error
-			if o.here[kind], err = s.session.Evaluate(c, t.LogHeight, s.zeta, nil); err != nil {
+			here = append(here, Selection{s.columns(kind, i), nil})
+			if which := t.NextColumns(kind); len(which) > 0 {
+				next = append(next, Selection{s.columns(kind, i), which})
+			}
+		}
+		values, err := s.session.Evaluate(here, t.LogHeight, s.zeta)
+		if err != nil {
+			return err
+		}
+		var below []field.Ext
+		if len(next) > 0 {
+			if below, err = s.session.Evaluate(next, t.LogHeight, s.nextPoint(t)); err != nil {
 				return err
 			}
-			if which := t.NextColumns(kind); len(which) > 0 {
-				if o.next[kind], err = s.session.Evaluate(c, t.LogHeight, s.nextPoint(t), which); err != nil {
-					return err
-				}
-			}
-			for _, v := range append(o.here[kind][:len(o.here[kind]):len(o.here[kind])], o.next[kind]...) {
+		}
+		for kind := range verifier.NumKinds {
+			n, m := t.Columns(kind), len(t.NextColumns(kind))
+			o.here[kind], values = values[:n:n], values[n:]
+			o.next[kind], below = below[:m:m], below[m:]
+			for _, v := range append(o.here[kind], o.next[kind]...) {
 				s.out.Openings = appendExt(s.out.Openings, v)
 			}
 		}
@@ -569,7 +644,7 @@ func (s *shard) deep() ([]Codeword, error) {
 }
 
 func (p *DeepPoint) add(c Columns, which []int, coefficients, values []field.Ext) {
-	p.Terms = append(p.Terms, DeepTerm{c, which, coefficients})
+	p.Terms = append(p.Terms, DeepTerm{Selection{c, which}, coefficients})
 	for i, v := range values {
 		p.Claimed = field.AddExt(p.Claimed, field.MulExt(coefficients[i], v))
 	}

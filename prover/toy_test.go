@@ -31,12 +31,19 @@ const (
 
 const rangeLog = 4
 
-func toy() *air.System {
+func toy() *air.System { return toyOf(false) }
+
+// toyOf is the toy system; with even entries, ladder has another result, which is always 0, so that both entries have as many elements.
+func toyOf(even bool) *air.System {
 	s := air.NewSystem("toy")
-	ladder, square := s.Channel("ladder", 2), s.Channel("square", 3)
+	arity, ladderResults := 2, []formats.Value{{Name: "a", Type: formats.TypeField}}
+	if even {
+		arity, ladderResults = 3, append(ladderResults, formats.Value{Name: "zero", Type: formats.TypeU8})
+	}
+	ladder, square := s.Channel("ladder", arity), s.Channel("square", 3)
 	digit, pair := s.Channel("digit", 1), s.Channel("pair", 2)
 	u32, element := formats.TypeU32, formats.TypeField
-	s.Entry("ladder", ladder, []formats.Value{{Name: "n", Type: u32}}, []formats.Value{{Name: "a", Type: element}})
+	s.Entry("ladder", ladder, []formats.Value{{Name: "n", Type: u32}}, ladderResults)
 	s.Entry("square", square, []formats.Value{{Name: "x", Type: formats.TypeU64}}, []formats.Value{{Name: "y", Type: element}})
 
 	c := s.Circuit("range")
@@ -58,7 +65,7 @@ func toy() *air.System {
 	grown := a.Add(x).Add(odd.Next())
 	c.Assert("a moves on", c.Transition().Mul(a.Next().Sub(doubles.Mul(a.Add(a))).Sub(doubles.Not().Mul(grown))))
 	c.Assert("the last digit is 0", c.Last().Mul(x))
-	c.Pull(ladder, answers, i, a)
+	c.Pull(ladder, answers, []air.Expr{i, a, c.Const(0)}[:arity]...)
 	c.Push(digit, c.Const(1), 1, x)
 	c.Push(digit, doubles, 1, x)
 	c.Push(digit, c.Last(), 1, x)
@@ -171,17 +178,20 @@ func toyWitnessOf(shards int, digit func(int) (value field.Element, row int)) *p
 	return w
 }
 
-func devProfile(t testing.TB) security.Profile {
-	p, ok := security.ProfileByName("dev")
-	if !ok {
-		t.Fatal("no profile dev")
+// devProfile is the profile for tests whose suite this is.
+func devProfile(t testing.TB, suite hash.Suite) security.Profile {
+	for _, name := range []string{"dev", "root-dev"} {
+		if p, ok := security.ProfileByName(name); ok && p.Suite == suite.Name() {
+			return p
+		}
 	}
-	return p
+	t.Fatalf("no profile for tests is for the suite %s", suite.Name())
+	return security.Profile{}
 }
 
 func keygen(t testing.TB, s *air.System, suite hash.Suite) *prover.ProvingKey {
 	t.Helper()
-	pk, err := prover.Keygen(context.Background(), s, suite, devProfile(t), cpu.Backend{})
+	pk, err := prover.Keygen(context.Background(), s, suite, devProfile(t, suite), cpu.Backend{})
 	if err != nil {
 		t.Fatal(err)
 	}

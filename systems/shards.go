@@ -1,16 +1,49 @@
 package systems
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/prover"
 )
 
 // Shards says how a witness is cut: into a number of shards, or into shards whose tables have given log heights. The zero value is one shard.
 type Shards struct {
 	Count   int
 	Heights [][]int
+}
+
+// rootHeights are the log heights that tables of roots have. They are few, because a circuit that verifies roots is made for one shape, and its SNARK keys with it.
+var rootHeights = []int{8, 12, 16, 20, 24, formats.MaxLogHeight}
+
+// RootWitness is Witness for a root: one shard, in which every table without fixed columns has the same log height, the first of 8, 12, 16, 20, 24, 27 that holds them all. So
+// the shape depends on the order of magnitude of the input alone, and on which circuits have rows at all. Shards and MinLogHeight of the request do not matter.
+func (s *System) RootWitness(r Request) (*prover.Witness, error) {
+	built := s.Build()
+	r.Shards = Shards{}
+	tallest := 0
+	for {
+		r.MinLogHeight = rootHeights[len(rootHeights)-1]
+		for _, h := range slices.Backward(rootHeights) {
+			if h >= tallest {
+				r.MinLogHeight = h
+			}
+		}
+		w, err := s.Witness(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range w.Shards[0].Tables {
+			if len(built.Circuits[t.Circuit].FixedValues) == 0 {
+				tallest = max(tallest, t.LogHeight)
+			}
+		}
+		if tallest <= r.MinLogHeight {
+			return w, nil
+		}
+	}
 }
 
 func (s Shards) count() int { return max(1, s.Count) }

@@ -232,12 +232,16 @@ func entryOf(s *air.System, place, name string) (int, error) {
 		Expected: strings.Join(names, ", "), Got: strconv.Quote(name)}
 }
 
-// Keys makes the files of package keys: the verifying keys of all systems under all profiles, and the list of their digests.
-func Keys(ctx context.Context, backend prover.Backend) (map[string][]byte, error) {
+// Keys makes the files of package keys: the verifying keys of all systems under all profiles, and the list of their digests. suites are those of the profiles.
+func Keys(ctx context.Context, backend prover.Backend, suites ...hash.Suite) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, s := range table {
 		for _, p := range security.Profiles() {
-			pk, err := prover.Keygen(ctx, s.Build(), hash.Blake3{}, p, backend)
+			suite, ok := hash.Named(p.Suite, suites)
+			if !ok {
+				return nil, &formats.Error{Class: formats.Invalid, Place: "profile " + p.Name, What: "its hash suite was not given", Expected: p.Suite}
+			}
+			pk, err := prover.Keygen(ctx, s.Build(), suite, p, backend)
 			if err != nil {
 				return nil, err
 			}

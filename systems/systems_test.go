@@ -10,17 +10,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/formats/claims"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems/keys"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/security"
 )
 
 // A circuit or profile that changes changes keys, which must be deliberate: go generate ./systems.
 func TestKeysAreThoseOfTheSystems(t *testing.T) {
-	made, err := Keys(context.Background(), cpu.Backend{})
+	made, err := Keys(context.Background(), cpu.Backend{}, hash.Blake3{}, poseidon2.Suite{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestKeysAreFound(t *testing.T) {
 		if !ok || k != want {
 			t.Fatalf("%v is not found", want)
 		}
-		key, err := verifier.ParseKey(data)
+		key, err := verifier.ParseKey(data, hash.Blake3{}, poseidon2.Suite{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,6 +93,64 @@ func TestWitnessOverShards(t *testing.T) {
 				t.Errorf("%s: %d shards and %d claims, want %d and %d", name, len(w.Shards), len(w.Claims), shards, len(list))
 			}
 		}
+	}
+}
+
+// TestRootWitness checks that a root's tables have the heights of few shapes, fixed ones apart.
+func TestRootWitness(t *testing.T) {
+	n := func(list ...string) (out []claims.Claim) {
+		for _, text := range list {
+			out = append(out, claims.Claim{Entry: "fibonacci", Args: []claims.Value{{Name: "n", Text: text}}})
+		}
+		return out
+	}
+	sized := func(size int) func(string) ([]byte, error) {
+		return func(string) ([]byte, error) { return make([]byte, size), nil }
+	}
+	file := []claims.Claim{{Entry: "blake3", File: "any"}}
+	for _, c := range []struct {
+		system string
+		list   []claims.Claim
+		read   func(string) ([]byte, error)
+		want   int
+	}{
+		{"fibonacci", n("0"), nil, 8},
+		{"fibonacci", n("255", "3"), nil, 8},
+		{"fibonacci", n("256"), nil, 12},
+		{"fibonacci", n("1", "4095"), nil, 12},
+		{"fibonacci", n("4096"), nil, 16},
+		{"fibonacci", n("65536", "5"), nil, 20},
+		{"fibonacci", n("16777216"), nil, 27},
+		{"blake3", file, sized(0), 8},
+		{"blake3", file, sized(32 * 64), 12},  // 32 compressions of chunks and one of their parent: 264 rows
+		{"blake3", file, sized(30 * 64), 8},   // 30 and one
+		{"blake3", file, sized(600 * 64), 16}, // 637 compressions, 5,096 rows
+	} {
+		s, ok := ByName(c.system)
+		if !ok {
+			t.Fatal(c.system)
+		}
+		w, err := s.RootWitness(Request{Claims: c.list, Read: c.read, Shards: Shards{Count: 3}, MinLogHeight: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.Shards) != 1 || len(w.Claims) != len(c.list) {
+			t.Fatalf("%s: %d shards, %d claims", c.system, len(w.Shards), len(w.Claims))
+		}
+		built, used := s.Build(), map[int]bool{}
+		for _, table := range w.Shards[0].Tables {
+			if used[table.Circuit] {
+				t.Errorf("%s: several tables of circuit %d", c.system, table.Circuit)
+			}
+			used[table.Circuit] = true
+			if len(built.Circuits[table.Circuit].FixedValues) == 0 && table.LogHeight != c.want {
+				t.Errorf("%s: a table of 2^%d rows, want 2^%d", c.system, table.LogHeight, c.want)
+			}
+		}
+	}
+	s, _ := ByName("fibonacci")
+	if _, err := s.RootWitness(Request{Claims: n("4294967296")}); err == nil {
+		t.Error("an index that is too large is taken")
 	}
 }
 

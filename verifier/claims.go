@@ -9,13 +9,14 @@ import (
 	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
-// CheckClaims checks that claims are statements of the key's entries (P-5 to P-8).
+// CheckClaims checks that claims are statements of the key's entries (P-5 to P-8, P-38).
 func CheckClaims(key *Key, claims []formats.Claim) error {
 	if len(claims) < 1 || len(claims) > formats.MaxClaims {
 		e := rejected("P-5", "claims", "the number of claims is out of range").Mismatch(1, uint64(len(claims)))
 		e.Expected = "1 to " + strconv.Itoa(formats.MaxClaims)
 		return e
 	}
+	made := make([]uint64, len(key.Entries)) // claims of each entry
 	for i := range claims {
 		c := &claims[i]
 		place := "claim " + strconv.Itoa(i)
@@ -24,6 +25,7 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 			e.Expected = "less than " + e.Expected
 			return e
 		}
+		made[c.Entry]++
 		entry := &key.Entries[c.Entry]
 		args, results := EntryElements(entry)
 		for _, part := range []struct {
@@ -48,6 +50,11 @@ func CheckClaims(key *Key, claims []formats.Claim) error {
 			}
 		}
 	}
+	for i, n := range made {
+		if args, results := EntryElements(&key.Entries[i]); args+results == 0 && n != 1 {
+			return rejected("P-38", "claims of entry "+formats.Quote(key.Entries[i].Name), "an entry that states nothing is claimed once").Mismatch(1, n)
+		}
+	}
 	return nil
 }
 
@@ -66,23 +73,7 @@ func checkExpected(got, want []formats.Claim) error {
 
 // AbsorbStatement performs T-1 to T-3: the key, the claims, and each shard's tables and main root.
 func AbsorbStatement(tr *transcript.Transcript, key *Key, claims []formats.Claim, shapes []*Shape, roots []formats.Digest) {
-	tr.AbsorbDigest(transcript.TagKey, key.digest)
-	words := []uint64{uint64(len(claims))}
-	for i := range claims {
-		c := &claims[i]
-		words = append(words, uint64(c.Entry), uint64(c.Args.Len()+c.Results.Len()))
-		words = transcript.AppendElements(transcript.AppendElements(words, c.Args), c.Results)
-	}
-	tr.Absorb(transcript.TagClaims, words)
-	words = []uint64{uint64(len(shapes))}
-	for i, s := range shapes {
-		words = append(words, uint64(len(s.Tables)))
-		for _, t := range s.Tables {
-			words = append(words, uint64(t.Index), uint64(t.LogHeight))
-		}
-		words = transcript.AppendDigest(words, roots[i])
-	}
-	tr.Absorb(transcript.TagHeaders, words)
+	DrawStatement[uint64, field.Ext](&drawer{Transcript: tr}, statement(key, claims, shapes, roots))
 }
 
 // ClaimSum is the sum of 1/m over the claims' messages, and false when some m is zero.

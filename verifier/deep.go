@@ -35,6 +35,9 @@ func NewBatch(s *Shape) *Batch {
 	return b
 }
 
+// Count is the number of powers of lambda that the numbering needs, from 0.
+func (b *Batch) Count() int { return b.count }
+
 // Powers are the powers of lambda that the numbering needs, from 0.
 func (b *Batch) Powers(lambda field.Ext) []field.Ext {
 	out := make([]field.Ext, b.count)
@@ -46,15 +49,23 @@ func (b *Batch) Powers(lambda field.Ext) []field.Ext {
 	return out
 }
 
+// Exponents are the exponents of lambda of a table's first column of a kind here, and of its first of NextColumns in the next row. The others follow.
+func (b *Batch) Exponents(t *Table, table int, kind Kind) (here, next int) {
+	here = b.first[table]
+	for k := range kind {
+		here += t.Columns(k) + len(t.NextColumns(k))
+	}
+	return here, here + t.Columns(kind)
+}
+
 // Coefficients returns, for a table and a kind, the powers of its columns here and of its NextColumns in the next row.
 func (b *Batch) Coefficients(t *Table, table int, kind Kind, powers []field.Ext) (here, next []field.Ext) {
-	at := b.first[table]
-	for k := range kind {
-		at += t.Columns(k) + len(t.NextColumns(k))
-	}
-	n := t.Columns(kind)
-	return powers[at : at+n], powers[at+n : at+n+len(t.NextColumns(kind))]
+	at, after := b.Exponents(t, table, kind)
+	return powers[at:after], powers[after : after+len(t.NextColumns(kind))]
 }
+
+// PinExponent is the exponent of lambda of a table's pin.
+func (b *Batch) PinExponent(table int) int { return b.pins[table] }
 
 // Pin is the power of a table's pin.
 func (b *Batch) Pin(table int, powers []field.Ext) field.Ext { return powers[b.pins[table]] }
@@ -68,6 +79,7 @@ func (v *shardVerifier) codewords(indices []uint32, opened []*merkle.Opened, lam
 		pinPowers = append(pinPowers, p)
 	}
 	out := make([][]field.Ext, len(v.Schedule.Heights))
+	var values, below []field.Element
 	for level, h := range v.Schedule.Heights {
 		at := merkle.Distinct(indices, v.Schedule.Heights[0]-h)
 		w, _ := field.RootOfUnity(h)
@@ -94,23 +106,23 @@ func (v *shardVerifier) codewords(indices []uint32, opened []*merkle.Opened, lam
 				if kind == Main {
 					claimed[2] = field.AddExt(claimed[2], field.MulExt(pin, extAt(v.proof.Pins, table)))
 				}
-				tree, p := v.placeOf(kind, table)
+				tree, level, offset := v.Place(kind, table)
 				for i, index := range at {
-					row := formats.Elements(opened[tree].Row(p.level, index)[p.offset : p.offset+n*formats.ElementBytes])
+					row := formats.Elements(opened[tree].Row(level, index)[offset : offset+n*formats.ElementBytes])
 					s := &sums[i]
+					values = values[:0]
 					for c := range n {
-						s[0] = field.AddExt(s[0], field.ScaleExt(here[c], field.Element(row.At(c))))
+						values = append(values, field.Element(row.At(c)))
 					}
-					for k, c := range t.NextColumns(kind) {
-						s[1] = field.AddExt(s[1], field.ScaleExt(next[k], field.Element(row.At(c))))
-					}
+					s[0] = field.AddExt(s[0], field.Dot(here, values))
 					if kind == Main {
-						var g field.Ext
-						for c := range n {
-							g = field.AddExt(g, field.ScaleExt(pinPowers[c], field.Element(row.At(c))))
-						}
-						s[2] = field.AddExt(s[2], field.MulExt(pin, g))
+						s[2] = field.AddExt(s[2], field.MulExt(pin, field.Dot(pinPowers[:n], values)))
 					}
+					below = below[:0]
+					for _, c := range t.NextColumns(kind) {
+						below = append(below, values[c])
+					}
+					s[1] = field.AddExt(s[1], field.Dot(next, below))
 				}
 			}
 		}
@@ -150,20 +162,4 @@ func dot(a, b []field.Ext) (s field.Ext) {
 		s = field.AddExt(s, field.MulExt(a[i], b[i]))
 	}
 	return s
-}
-
-// placeOf is the tree of a table's matrix and the matrix's place in the tree's rows. The table has columns of the kind.
-func (v *shardVerifier) placeOf(kind Kind, table int) (tree int, p place) {
-	for i := range v.Trees {
-		t := &v.Trees[i]
-		if t.Kind != kind {
-			continue
-		}
-		for k, in := range t.Tables {
-			if in == table {
-				return i, t.places[k]
-			}
-		}
-	}
-	return 0, place{}
 }

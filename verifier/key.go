@@ -29,7 +29,7 @@ type Key struct {
 	messageSize int // arguments of the longest message
 }
 
-// ParseKey decodes a verifying key and checks it (K-1 to K-11). suites are those that the caller accepts; without any it is blake3 alone. data must not change
+// ParseKey decodes a verifying key and checks it (K-1 to K-12). suites are those that the caller accepts; without any it is blake3 alone. data must not change
 // afterwards. Errors are *Error of class Malformed, Incompatible, Limit or Invalid.
 func ParseKey(data []byte, suites ...hash.Suite) (*Key, error) {
 	raw, err := formats.DecodeKey(data)
@@ -74,12 +74,12 @@ func checkSuite(k *Key, raw *formats.Key, suites []hash.Suite) error {
 	if len(suites) == 0 {
 		suites = []hash.Suite{hash.Blake3{}}
 	}
+	if s, ok := hash.Named(raw.Suite, suites); ok {
+		k.Suite = s
+		return nil
+	}
 	names := ""
 	for _, s := range suites {
-		if s.Name() == raw.Suite {
-			k.Suite = s
-			return nil
-		}
 		names += " " + s.Name()
 	}
 	return &Error{Class: formats.Incompatible, Check: "K-3", Place: "suite", What: "the key's hash suite is not one of this verifier's",
@@ -94,10 +94,15 @@ func RawProfile(p security.Profile) formats.Profile {
 
 func checkProfile(k *Key, raw *formats.Key, _ []hash.Suite) error {
 	for _, p := range security.Profiles() {
-		if RawProfile(p) == raw.Profile {
-			k.Profile = p
-			return nil
+		if RawProfile(p) != raw.Profile {
+			continue
 		}
+		if p.Suite != raw.Suite {
+			return &Error{Class: formats.Incompatible, Check: "K-4", Place: "profile", What: "the profile " + p.Name + " is for another hash suite",
+				Expected: p.Suite, Got: raw.Suite, Next: "use a key made by this version"}
+		}
+		k.Profile = p
+		return nil
 	}
 	return &Error{Class: formats.Incompatible, Check: "K-4", Place: "profile", What: "the key's parameters are not those of a known profile",
 		Expected: "the numbers of a profile of docs/security.md",
@@ -158,6 +163,9 @@ func checkCircuits(k *Key, raw *formats.Key, _ []hash.Suite) error {
 		c, err := air.CheckCircuit(&raw.Circuits[i], raw.Channels, k.Profile.LogBlowup, k.Profile.MinLogHeight)
 		if err != nil {
 			return err
+		}
+		if len(c.Fixed) > 0 && !k.Suite.Canonical(c.Fixed[0].Root[:]) {
+			return &Error{Class: formats.Invalid, Check: "K-12", Place: "circuit " + strconv.Itoa(i) + ", fixed columns", What: "the root is no digest of the suite", Expected: "a digest of " + k.Suite.Name(), Got: Hex(c.Fixed[0].Root)}
 		}
 		k.Circuits = append(k.Circuits, c)
 	}

@@ -18,6 +18,7 @@ type Report struct {
 	ProvenBits  int // up to the Johnson bound
 	UniqueBits  int // proven within the unique decoding radius
 	Conjectured int // as docs/security.md says
+	DigestBits  int // work for a collision of digests
 	Sizes       Sizes
 }
 
@@ -43,6 +44,7 @@ func newReport(key *Key, p *formats.Proof, shapes []*Shape, bytes int) *Report {
 	shape := Security(shapes, len(p.Claims))
 	level := func(regime security.Regime) int { return security.Level(security.Terms(key.Profile, shape, regime)) }
 	r.ProvenBits, r.UniqueBits, r.Conjectured = level(security.Johnson), level(security.Unique), level(security.Conjectured)
+	r.DigestBits = security.DigestLevel(security.Terms(key.Profile, shape, security.Johnson))
 	r.Sizes.Total = bytes
 	rest := bytes
 	for i, s := range shapes {

@@ -139,6 +139,22 @@ func (s *Shape) Tree(kind Kind, table int) *Tree {
 	return nil
 }
 
+// Place is the tree of a table's matrix of a kind that it has, the tree's level, and the offset in bytes in that level's rows.
+func (s *Shape) Place(kind Kind, table int) (tree, level, offset int) {
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		if t.Kind != kind {
+			continue
+		}
+		for k, in := range t.Tables {
+			if in == table {
+				return i, t.places[k].level, t.places[k].offset
+			}
+		}
+	}
+	return 0, 0, 0
+}
+
 // Lookups is the number of tables with lookups.
 func (s *Shape) Lookups() int {
 	n := 0

@@ -6,6 +6,7 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
+	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 	"github.com/ixprove/ixprove/verifier/security"
@@ -16,6 +17,7 @@ import (
 type Policy struct {
 	MaxProofBytes int             // 0 stands for formats.MaxProofBytes
 	MinBits       int             // least proven bits of security, 0 stands for 128
+	MinDigestBits int             // least bits of work for a collision of digests, 0 stands for 126
 	Insecure      bool            // accept any number of bits, for tests and development
 	Claims        []formats.Claim // the claims that the proof must make, in order; nil accepts any and reports them
 }
@@ -23,7 +25,10 @@ type Policy struct {
 // DefaultMinBits is the proven security that a policy demands unless it says otherwise.
 const DefaultMinBits = 128
 
-// Verify checks a batch proof against a key (P-1 to P-36). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
+// DefaultMinDigestBits is the collision resistance of digests that a policy demands unless it says otherwise: what both suites have (docs/security.md, Digests).
+const DefaultMinDigestBits = 126
+
+// Verify checks a batch proof against a key (P-1 to P-38). The error is an *Error of class Limit, Malformed, Incompatible or Rejected. A proof that is accepted
 // proves the report's claims, in the sense of docs/security.md.
 func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 	maxBytes := policy.MaxProofBytes
@@ -51,23 +56,11 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 		return nil, err
 	}
 
-	// The part of the transcript that the shards share.
-	tr := transcript.New(key.Suite)
-	roots := make([]formats.Digest, len(p.Shards))
-	for i := range p.Shards {
-		roots[i] = p.Shards[i].Main
-	}
-	AbsorbStatement(tr, key, p.Claims, shapes, roots) // T-1 to T-3
-	pin := tr.Challenge(transcript.TagPinPoint)       // T-4
-	pinPoint, pinFold := pin.Ext(), pin.Ext()
-	if pinPoint.InBase() {
+	tr, batch := drawBatch(key, p, shapes)
+	if batch.PinPoint.InBase() {
 		return nil, rejected("P-26", "batch", "the pinning point lies in the base field")
 	}
-	for i := range p.Shards {
-		tr.AbsorbElements(transcript.TagPins, p.Shards[i].Pins) // T-5
-	}
-	lookup := tr.Challenge(transcript.TagLookup) // T-6
-	ch := logup.NewChallenges(lookup.Ext(), lookup.Ext(), key.messageSize)
+	ch := logup.NewChallenges(batch.Alpha, batch.Gamma, key.messageSize)
 
 	// The lookups of all shards and the claims balance.
 	total, ok := ClaimSum(key, p.Claims, ch)
@@ -85,7 +78,7 @@ func Verify(key *Key, proof []byte, policy Policy) (*Report, error) {
 	}
 
 	for i := range p.Shards {
-		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: pinPoint, pinFold: pinFold}
+		v := shardVerifier{key: key, Shape: shapes[i], proof: &p.Shards[i], lookup: ch, pinPoint: batch.PinPoint, pinFold: batch.PinFold}
 		if err := v.verify(tr.Fork(uint64(i))); err != nil {
 			err.Place = "shard " + strconv.Itoa(i) + ", " + err.Place
 			return nil, err
@@ -120,9 +113,12 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 		return nil, err
 	}
 	if !policy.Insecure {
-		least := policy.MinBits
+		least, leastDigest := policy.MinBits, policy.MinDigestBits
 		if least == 0 {
 			least = DefaultMinBits
+		}
+		if leastDigest == 0 {
+			leastDigest = DefaultMinDigestBits
 		}
 		terms := security.Terms(key.Profile, Security(shapes, len(p.Claims)), security.Johnson)
 		if bits := security.Level(terms); bits < least {
@@ -131,29 +127,63 @@ func checkShards(key *Key, p *formats.Proof, policy Policy) ([]*Shape, error) {
 			e.Next = "prove with a stronger profile or in smaller batches, or lower the policy if this is a test"
 			return nil, e
 		}
+		if bits := security.DigestLevel(terms); bits < leastDigest {
+			e := rejected("P-17", "suite", "the digests of the proof's suite collide for less work").Mismatch(uint64(leastDigest), uint64(bits))
+			e.Expected += " bits"
+			e.Next = "prove with a profile of another suite, or lower the policy"
+			return nil, e
+		}
 	}
 	for i, s := range shapes {
-		shard := &p.Shards[i]
-		lookups := s.Lookups()
-		for _, c := range []struct {
-			check, what string
-			want, got   int
-		}{
-			{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
-			{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
-			{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
-			{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
-			{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
-			{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
-			{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
-			{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
-		} {
-			if c.want != c.got {
-				return nil, rejected(c.check, "shard "+strconv.Itoa(i)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
-			}
+		if err := CheckLengths(s, &p.Shards[i], i); err != nil {
+			return nil, err
+		}
+		if !canonicalDigests(key.Suite, &p.Shards[i]) {
+			e := rejected("P-37", "shard "+strconv.Itoa(i), "32 bytes are no digest of the suite")
+			e.Expected = "digests of " + key.Suite.Name()
+			return nil, e
 		}
 	}
 	return shapes, nil
+}
+
+// CheckLengths checks that the parts of a shard have the lengths that its shape asks for (P-18 to P-23). index names the shard in errors.
+func CheckLengths(s *Shape, shard *formats.Shard, index int) error {
+	lookups := s.Lookups()
+	for _, c := range []struct {
+		check, what string
+		want, got   int
+	}{
+		{"P-18", "auxiliary root", min(lookups, 1), len(shard.Aux)},
+		{"P-19", "elements of sums", 3 * lookups, shard.Sums.Len()},
+		{"P-20", "elements of openings", 3 * s.Openings(), shard.Openings.Len()},
+		{"P-20", "elements of pins", 3 * len(s.Tables), shard.Pins.Len()},
+		{"P-21", "FRI layer roots", len(s.Schedule.Steps), len(shard.LayerRoot)},
+		{"P-22", "elements of the final polynomial", 3 << s.Schedule.Final, shard.Final.Len()},
+		{"P-23", "multiproofs of trees", len(s.Trees), len(shard.Trees)},
+		{"P-23", "multiproofs of layers", len(s.Schedule.Steps), len(shard.Layers)},
+	} {
+		if c.want != c.got {
+			return rejected(c.check, "shard "+strconv.Itoa(index)+", "+c.what, "a part has another length than the tables need").Mismatch(uint64(c.want), uint64(c.got))
+		}
+	}
+	return nil
+}
+
+// canonicalDigests checks the roots and siblings of a shard: a suite may have fewer digests than 32 bytes have values, and none may have two encodings.
+func canonicalDigests(suite hash.Suite, s *formats.Shard) bool {
+	ok := suite.Canonical(s.Main[:]) && suite.Canonical(s.Quotient[:])
+	for _, roots := range [][]formats.Digest{s.Aux, s.LayerRoot} {
+		for i := range roots {
+			ok = ok && suite.Canonical(roots[i][:])
+		}
+	}
+	for _, openings := range [][]formats.Opening{s.Trees, s.Layers} {
+		for i := range openings {
+			ok = ok && suite.Canonical(openings[i].Siblings)
+		}
+	}
+	return ok
 }
 
 // shardVerifier checks one shard on its fork of the transcript.
@@ -175,41 +205,28 @@ type tableOpenings struct {
 
 func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
 	p := v.proof
-	if len(p.Aux) > 0 { // T-7
-		tr.Absorb(transcript.TagAux, transcript.AppendElements(transcript.AppendDigest(nil, p.Aux[0]), p.Sums))
-	}
-	delta := tr.Challenge(transcript.TagFold).Ext()       // T-8
-	tr.AbsorbDigest(transcript.TagQuotient, p.Quotient)   // T-9
-	v.zeta = tr.Challenge(transcript.TagZeta).Ext()       // T-10
-	tr.AbsorbElements(transcript.TagOpenings, p.Openings) // T-11
-	lambda := tr.Challenge(transcript.TagBatch).Ext()     // T-12
+	drawn, c := drawShard(tr, v.key, v.Shape, p)
+	v.zeta = c.Zeta
 	if v.zeta.InBase() {
 		return rejected("P-26", "zeta", "the evaluation point lies in the base field")
 	}
 	v.readOpenings()
 	for i := range v.Tables {
-		if !v.constraintsHold(i, delta) {
+		if !v.constraintsHold(i, c.Delta) {
 			return rejected("P-27", "table "+strconv.Itoa(i), "the constraints do not hold at the evaluation point")
 		}
 	}
 
-	f := fri.Proof{Roots: p.LayerRoot, Layers: p.Layers}
-	for _, root := range p.LayerRoot {
-		tr.AbsorbDigest(transcript.TagLayer, root)                        // T-13
-		f.Betas = append(f.Betas, tr.Challenge(transcript.TagBeta).Ext()) // T-14
-	}
-	tr.AbsorbElements(transcript.TagFinal, p.Final) // T-15
+	f := fri.Proof{Roots: p.LayerRoot, Betas: c.Betas, Layers: p.Layers}
 	for k := range p.Final.Len() / 3 {
 		f.Final = append(f.Final, extAt(p.Final, k))
 	}
-	state := tr.GrindState() // T-16
 	bits := v.key.Profile.GrindingBits
-	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&state, p.Nonce)<<(64-bits) != 0 {
+	if bits == 0 && p.Nonce != 0 || bits > 0 && v.key.Suite.Grind(&drawn.grind, p.Nonce)<<(64-bits) != 0 {
 		return rejected("P-28", "nonce", "the nonce does not meet the proof of work")
 	}
-	tr.Absorb(transcript.TagNonce, []uint64{p.Nonce}) // T-17
 	logTop := v.Schedule.LogSize(0)
-	indices := DrawQueries(tr, v.key.Profile.Queries, logTop) // T-18
+	indices := SortDistinct(drawn.queries)
 
 	opened := make([]*merkle.Opened, len(v.Trees))
 	for i := range v.Trees {
@@ -227,7 +244,7 @@ func (v *shardVerifier) verify(tr *transcript.Transcript) *Error {
 		}
 		opened[i] = o
 	}
-	return fri.Verify(v.key.Suite, &v.Schedule, indices, v.codewords(indices, opened, lambda), &f) // P-32 to P-35
+	return fri.Verify(v.key.Suite, &v.Schedule, indices, v.codewords(indices, opened, c.Lambda), &f) // P-32 to P-35
 }
 
 func (v *shardVerifier) root(t *Tree) *formats.Digest {
@@ -240,22 +257,6 @@ func (v *shardVerifier) root(t *Tree) *formats.Digest {
 		return &v.proof.Aux[0]
 	}
 	return &v.proof.Quotient
-}
-
-// DrawQueries performs T-18: the sorted, distinct query indices below 2^logTop.
-func DrawQueries(tr *transcript.Transcript, queries, logTop int) []uint32 {
-	c := tr.Challenge(transcript.TagQueries)
-	indices := make([]uint32, queries)
-	for i := range indices {
-		indices[i] = uint32(c.Word() & (1<<logTop - 1))
-	}
-	// Insertion sort: a few hundred numbers, and no dependency.
-	for i := range indices {
-		for k := i; k > 0 && indices[k-1] > indices[k]; k-- {
-			indices[k-1], indices[k] = indices[k], indices[k-1]
-		}
-	}
-	return merkle.Distinct(indices, 0)
 }
 
 func (v *shardVerifier) readOpenings() {

@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "d1b1bc87330a9c2b1cbabfefbbecbf4b0924232f9e19b8ff1cc58e9ce84a9ae7"
+const Digest = "b3263583f5650411fa349cf4bb6c3c06220e25e8e60a15fd761f991cda39ed01"

@@ -19,6 +19,7 @@ type Report struct {
 	ProvenBits      int `json:"proven_bits"` // up to the Johnson bound
 	UniqueBits      int `json:"unique_bits"` // proven within the unique decoding radius
 	ConjecturedBits int `json:"conjectured_bits"`
+	DigestBits      int `json:"digest_bits"` // work for a collision of digests
 	Claims          []Claim
 	Shards          []Shard
 	Sizes           Sizes // in bytes
@@ -61,7 +62,7 @@ func (r *Report) Native(key *verifier.Key) (*verifier.Report, error) {
 	if !ok || digest != key.Digest() {
 		return nil, misfit
 	}
-	out := &verifier.Report{System: r.System, Key: digest, Profile: r.Profile, ProvenBits: r.ProvenBits, UniqueBits: r.UniqueBits, Conjectured: r.ConjecturedBits,
+	out := &verifier.Report{System: r.System, Key: digest, Profile: r.Profile, ProvenBits: r.ProvenBits, UniqueBits: r.UniqueBits, Conjectured: r.ConjecturedBits, DigestBits: r.DigestBits,
 		Sizes: verifier.Sizes{Total: r.Sizes.Total, Openings: r.Sizes.Openings, Layers: r.Sizes.Layers, Final: r.Sizes.Final, Rest: r.Sizes.Rest}}
 	for k := range verifier.NumKinds {
 		out.Sizes.Rows[k], out.Sizes.Siblings[k] = r.Sizes.Rows[k.String()], r.Sizes.Siblings[k.String()]
@@ -104,8 +105,8 @@ func (r *Report) Native(key *verifier.Key) (*verifier.Report, error) {
 
 // JSON is the policy as docs/wasm.md has it, claims by number and element. A negative number is a *formats.Error of class Invalid.
 func (p Policy) JSON() ([]byte, error) {
-	if p.MinBits < 0 || p.MaxProofBytes < 0 {
-		return nil, &formats.Error{Class: formats.Invalid, Place: "policy", What: "a number is negative", Expected: "0 or more", Got: strconv.Itoa(min(p.MinBits, p.MaxProofBytes))}
+	if least := min(p.MinBits, p.MinDigestBits, p.MaxProofBytes); least < 0 {
+		return nil, &formats.Error{Class: formats.Invalid, Place: "policy", What: "a number is negative", Expected: "0 or more", Got: strconv.Itoa(least)}
 	}
 	type claim struct {
 		Entry   uint32   `json:"entry"`
@@ -113,12 +114,13 @@ func (p Policy) JSON() ([]byte, error) {
 		Results []string `json:"results"`
 	}
 	out := struct {
-		Key      string   `json:"key,omitempty"`
-		MaxBytes int      `json:"max_proof_bytes,omitempty"`
-		MinBits  int      `json:"min_bits,omitempty"`
-		Insecure bool     `json:"insecure,omitempty"`
-		Claims   *[]claim `json:"claims,omitempty"`
-	}{MaxBytes: min(p.MaxProofBytes, MaxProofBytes), MinBits: p.MinBits, Insecure: p.Insecure}
+		Key       string   `json:"key,omitempty"`
+		MaxBytes  int      `json:"max_proof_bytes,omitempty"`
+		MinBits   int      `json:"min_bits,omitempty"`
+		MinDigest int      `json:"min_digest_bits,omitempty"`
+		Insecure  bool     `json:"insecure,omitempty"`
+		Claims    *[]claim `json:"claims,omitempty"`
+	}{MaxBytes: min(p.MaxProofBytes, MaxProofBytes), MinBits: p.MinBits, MinDigest: p.MinDigestBits, Insecure: p.Insecure}
 	if p.Key != nil {
 		out.Key = hex.EncodeToString(p.Key[:])
 	}

@@ -86,6 +86,7 @@ func TestVerdicts(t *testing.T) {
 			call{name + " without claims", key, proof, wasm.Policy{Policy: verifier.Policy{Insecure: true, Claims: []formats.Claim{}}}},
 			call{name + " with fewer claims", key, proof, wasm.Policy{Policy: verifier.Policy{Insecure: true, Claims: p.Claims[1:]}}},
 			call{name + " under a demanding policy", key, proof, wasm.Policy{Policy: verifier.Policy{MinBits: 200}}},
+			call{name + " under a policy that asks more of digests", key, proof, wasm.Policy{Policy: verifier.Policy{MinBits: 1, MinDigestBits: 129}}},
 			call{name + " under a small limit", key, proof, wasm.Policy{Policy: verifier.Policy{MaxProofBytes: 1000}}},
 			call{name + " changed", key, flipped, wasm.Policy{Policy: open}},
 			call{name + " cut", key, proof[:len(proof)/2], wasm.Policy{}},
@@ -96,6 +97,8 @@ func TestVerdicts(t *testing.T) {
 			call{name + " under another key", read(t, fixtures[0]+".key"), proof, wasm.Policy{Policy: open}},
 		)
 	}
+	// The module has no suite but blake3 (K-3).
+	calls = append(calls, call{"a root", read(t, "fibonacci-root-dev-v1.key"), read(t, "fibonacci-root-dev-v1.proof"), wasm.Policy{}})
 	for _, c := range calls {
 		got, err := v.Verify(t.Context(), c.key, c.proof, c.policy)
 		var report *Report

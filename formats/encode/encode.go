@@ -26,6 +26,14 @@ func BoundClaim(b *formats.BoundClaim) ([]byte, error) {
 	return encode(b, boundClaimFrom, formats.DecodeBoundClaim)
 }
 
+// Root encodes a compressed proof. Errors are those of Proof.
+func Root(r *formats.Root) ([]byte, error) { return encode(r, rootFrom, formats.DecodeRoot) }
+
+// RootKey encodes the key of compressed proofs. Errors are those of Proof.
+func RootKey(k *formats.RootKey) ([]byte, error) {
+	return encode(k, rootKeyFrom, formats.DecodeRootKey)
+}
+
 // encode marshals the mirror of v, decodes the bytes and marshals what it got: the same bytes are the same object.
 func encode[T, M any](v *T, mirror func(*T) M, decode func([]byte) (*T, error)) ([]byte, error) {
 	if v == nil {

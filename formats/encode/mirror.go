@@ -129,6 +129,53 @@ type value struct {
 	Type uint8
 }
 
+type root struct {
+	Kind      string  `cbor:"0,keyasint"`
+	Version   uint    `cbor:"1,keyasint"`
+	Backend   string  `cbor:"2,keyasint"`
+	Curve     string  `cbor:"3,keyasint"`
+	Protocol  []byte  `cbor:"4,keyasint"`
+	Program   []byte  `cbor:"5,keyasint"`
+	Statement []byte  `cbor:"6,keyasint"`
+	Claims    []claim `cbor:"7,keyasint"`
+	Setup     setup   `cbor:"8,keyasint"`
+	Key       []byte  `cbor:"9,keyasint"`
+	Proof     []byte  `cbor:"10,keyasint"`
+}
+
+type rootKey struct {
+	Kind     string  `cbor:"0,keyasint"`
+	Version  uint    `cbor:"1,keyasint"`
+	Backend  string  `cbor:"2,keyasint"`
+	Curve    string  `cbor:"3,keyasint"`
+	Protocol []byte  `cbor:"4,keyasint"`
+	Program  []byte  `cbor:"5,keyasint"`
+	Circuit  []byte  `cbor:"6,keyasint"`
+	Tables   []table `cbor:"7,keyasint"`
+	Claims   uint32  `cbor:"8,keyasint"`
+	Bits     uint8   `cbor:"9,keyasint"`
+	Entries  []entry `cbor:"10,keyasint"`
+	Setup    setup   `cbor:"11,keyasint"`
+	Key      []byte  `cbor:"12,keyasint"`
+}
+
+type setup struct {
+	_      struct{} `cbor:",toarray"`
+	Mode   string
+	Source []byte
+	Name   string
+}
+
+func rootFrom(r *formats.Root) root {
+	return root{formats.KindRoot, formats.Version, r.Backend, r.Curve, r.Protocol[:], r.Program[:], r.Statement[:], each(r.Claims, claimFrom), setupFrom(r.Setup), r.Key[:], vector(r.Proof)}
+}
+
+func rootKeyFrom(k *formats.RootKey) rootKey {
+	return rootKey{formats.KindRootKey, formats.Version, k.Backend, k.Curve, k.Protocol[:], k.Program[:], k.Circuit[:], each(k.Tables, tableFrom), k.Claims, k.Bits, each(k.Entries, entryFrom), setupFrom(k.Setup), vector(k.Key)}
+}
+
+func setupFrom(s formats.Setup) setup { return setup{Mode: s.Mode, Source: s.Source[:], Name: s.Name} }
+
 func proofFrom(p *formats.Proof) proof {
 	return proof{formats.KindProof, formats.Version, p.Key[:], each(p.Claims, claimFrom), each(p.Shards, shardFrom)}
 }

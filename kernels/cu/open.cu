@@ -115,12 +115,14 @@ KERNEL(open_sums, SumsParams, SUMS_THREADS, 2) {
 
 struct PartsParams {
 	const Ext *parts;
-	Ext *out;
+	Ext *out; // and the flag
+	const u64 *flag;
 	u64 count, parts_count;
 };
 
 KERNEL(open_parts, PartsParams, 128, 1) {
 	u64 i = thread_index();
+	if (i == p.count) p.out[i] = {*p.flag, 0, 0};
 	if (i >= p.count) return;
 	Ext v = {0, 0, 0};
 	for (u64 k = 0; k < p.parts_count; k++) v = add(v, p.parts[k * p.count + i]);

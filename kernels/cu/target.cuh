@@ -47,6 +47,7 @@ INLINE u64 shuffle_xor(u64 v, u32 mask) {
 }
 
 INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
+INLINE void atomic_add(u64 *at, u64 v) { asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
 // Brings the line of 128 bytes nearer, to the second-level cache.
 INLINE void prefetch_line(const u64 *at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }

@@ -2,8 +2,8 @@
 
 // Package driver is an NVIDIA card, through the CUDA driver (gorgonia.org/cu, and library.go for what that lacks).
 //
-// The driver's library is loaded when it is first needed, so that a binary with CUDA support starts anywhere. Each device has one operating-system thread, which holds
-// the device's primary context; all calls are made there.
+// The driver's library is loaded when it is first needed, so that a binary with CUDA support starts anywhere. Calls are made on the caller's thread, which holds the device's
+// primary context for as long: handing them to a thread of the device's own cost more than most of them take.
 package driver
 
 import (
@@ -102,28 +102,17 @@ func NewDriver(index int) (kernels.Driver, error) {
 		}
 	}
 	d := &driver{
-		info: infos[index], calls: make(chan func()), closed: make(chan struct{}), modules: map[string]unsafe.Pointer{}, functions: map[string]*loaded{},
+		info: infos[index], modules: map[string]unsafe.Pointer{}, functions: map[string]*loaded{},
 		streams: map[kernels.Stream]cu.Stream{0: {}}, events: map[kernels.Event]cu.Event{0: {}},
 	}
 	if d.kernels, err = indexOf(sources.PTX); err != nil {
 		return nil, err
 	}
-	go d.work()
-	err = d.do(func() error {
-		device, err := cu.GetDevice(index)
-		if err != nil {
-			return failed("device", err)
-		}
-		context, err := device.RetainPrimaryCtx()
-		if err != nil {
-			return failed("primary context", err)
-		}
-		d.device = device
-		return failed("primary context", cu.SetCurrentContext(context))
-	})
-	if err != nil {
-		close(d.closed)
-		return nil, err
+	if d.device, err = cu.GetDevice(index); err != nil {
+		return nil, failed("device", err)
+	}
+	if d.context, err = d.device.RetainPrimaryCtx(); err != nil {
+		return nil, failed("primary context", err)
 	}
 	return d, nil
 }
@@ -141,6 +130,8 @@ func Check(index int) (err error) {
 		}
 	}()
 	return d.do(func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		for name, e := range d.kernels {
 			if _, err := d.load("kernel "+name, &kernels.Launch{Kernel: name, ArgBytes: e.argBytes}); err != nil {
 				return err
@@ -189,41 +180,61 @@ type loaded struct {
 
 type driver struct {
 	info    kernels.Info
-	calls   chan func()
-	closed  chan struct{}
-	closing sync.Once
-	kernels map[string]entry
+	device  cu.Device
+	context cu.CUContext
 
-	// What follows belongs to the device's thread.
-	device    cu.Device
+	open   sync.RWMutex // held for reading by calls, so that none is under way when the context is given back
+	closed bool
+
+	compiling sync.Mutex // held while kernels are made that were written at run time
+
+	mu        sync.Mutex // of what follows
+	kernels   map[string]entry
 	modules   map[string]unsafe.Pointer
 	functions map[string]*loaded
 	streams   map[kernels.Stream]cu.Stream
 	events    map[kernels.Event]cu.Event
 	next      uint64
+	staging   []byte // page-locked, for small copies
+	staged    int    // bytes of it that copies which may be under way use
 }
 
-// work runs the calls of a device on one thread. The thread ends with it.
-func (d *driver) work() {
-	runtime.LockOSThread()
-	for {
-		select {
-		case f := <-d.calls:
-			f()
-		case <-d.closed:
-			return
-		}
-	}
-}
-
+// do makes a call of the CUDA driver.
 func (d *driver) do(f func() error) error {
-	done := make(chan error, 1)
-	select {
-	case d.calls <- func() { done <- f() }:
-		return <-done
-	case <-d.closed:
+	d.open.RLock()
+	defer d.open.RUnlock()
+	if d.closed {
 		return &kernels.Error{Kind: kernels.BadRange, Place: "device " + strconv.Itoa(d.info.Index), What: "it is closed"}
 	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cu.SetCurrentContext(d.context); err != nil {
+		return failed("primary context", err)
+	}
+	return f()
+}
+
+const (
+	stagingBytes = 4 << 20
+	smallBytes   = 256 << 10
+)
+
+// stage returns page-locked memory for a copy of at most smallBytes. It waits for the copies before when all of it was given out. d.mu is held.
+func (d *driver) stage(bytes int64) (b []byte, err error) {
+	if d.staging == nil {
+		if d.staging, err = allocHost(stagingBytes); err != nil {
+			return nil, err
+		}
+	}
+	if d.staged+int(bytes) > stagingBytes {
+		if err := cu.Synchronize(); err != nil {
+			return nil, failed("wait for the device", err)
+		}
+		d.staged = 0
+	}
+	b = d.staging[d.staged : d.staged+int(bytes)]
+	d.staged += (int(bytes) + 255) &^ 255
+	return b, nil
 }
 
 // Info implements kernels.Driver.
@@ -264,7 +275,9 @@ func (d *driver) FreeHost(b []byte) error {
 // on runs a call with a stream.
 func (d *driver) on(place string, s kernels.Stream, f func(cu.Stream) error) error {
 	return d.do(func() error {
+		d.mu.Lock()
 		stream, ok := d.streams[s]
+		d.mu.Unlock()
 		if !ok {
 			return &kernels.Error{Kind: kernels.BadRange, Place: place, What: fmt.Sprintf("%d is no stream", s)}
 		}
@@ -277,9 +290,19 @@ func (d *driver) Fill(s kernels.Stream, to kernels.Address, v byte, bytes int64)
 	return d.on("fill", s, func(stream cu.Stream) error { return cu.MemsetD8Async(cu.DevicePtr(to), v, bytes, stream) })
 }
 
-// Upload implements kernels.Driver.
+// Upload implements kernels.Driver. A small copy is made from page-locked memory, and not waited for.
 func (d *driver) Upload(s kernels.Stream, to kernels.Address, from unsafe.Pointer, bytes int64) error {
 	return d.on(fmt.Sprintf("upload of %d bytes", bytes), s, func(stream cu.Stream) error {
+		if bytes <= smallBytes {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			staged, err := d.stage(bytes)
+			if err != nil {
+				return err
+			}
+			copy(staged, unsafe.Slice((*byte)(from), bytes))
+			return cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(staged)), bytes, stream)
+		}
 		if err := cu.MemcpyHtoDAsync(cu.DevicePtr(to), from, bytes, stream); err != nil {
 			return err
 		}
@@ -290,10 +313,7 @@ func (d *driver) Upload(s kernels.Stream, to kernels.Address, from unsafe.Pointe
 // UploadRows implements kernels.Driver.
 func (d *driver) UploadRows(s kernels.Stream, to kernels.Address, pitch int64, from unsafe.Pointer, bytes, count int64) error {
 	return d.on(fmt.Sprintf("upload of %d runs of %d bytes", count, bytes), s, func(stream cu.Stream) error {
-		if err := uploadRows(handle(stream), to, pitch, from, bytes, count); err != nil {
-			return err
-		}
-		return stream.Synchronize()
+		return uploadRows(handle(stream), to, pitch, from, bytes, count)
 	})
 }
 
@@ -326,6 +346,8 @@ const defaultSharedBytes = 48 << 10
 func (d *driver) Launch(l *kernels.Launch) error {
 	place := "launch of " + l.Kernel
 	return d.do(func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		f, err := d.load(place, l)
 		if err != nil {
 			return err
@@ -340,7 +362,7 @@ func (d *driver) Launch(l *kernels.Launch) error {
 	})
 }
 
-// load finds a kernel, compiling its file when that is first needed.
+// load finds a kernel, compiling its file when that is first needed. d.mu is held.
 func (d *driver) load(place string, l *kernels.Launch) (unsafe.Pointer, error) {
 	e, ok := d.kernels[l.Kernel]
 	if !ok || e.argBytes != l.ArgBytes {
@@ -354,7 +376,7 @@ func (d *driver) load(place string, l *kernels.Launch) (unsafe.Pointer, error) {
 			if err != nil {
 				return nil, err
 			}
-			if m, err = module("compilation of "+e.file, string(text)); err != nil {
+			if m, err = module("compilation of "+e.file, append(text, 0)); err != nil {
 				return nil, err
 			}
 			d.modules[e.file] = m
@@ -382,6 +404,8 @@ func (d *driver) NewStream() (s kernels.Stream, err error) {
 		if err != nil {
 			return failed("stream", err)
 		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.next++
 		s = kernels.Stream(d.next)
 		d.streams[s] = stream
@@ -396,7 +420,9 @@ func (d *driver) FreeStream(s kernels.Stream) error {
 		if s == 0 {
 			return nil
 		}
+		d.mu.Lock()
 		delete(d.streams, s)
+		d.mu.Unlock()
 		return stream.Destroy()
 	})
 }
@@ -413,6 +439,8 @@ func (d *driver) NewEvent() (e kernels.Event, err error) {
 		if err != nil {
 			return failed("event", err)
 		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.next++
 		e = kernels.Event(d.next)
 		d.events[e] = event
@@ -424,39 +452,72 @@ func (d *driver) NewEvent() (e kernels.Event, err error) {
 // event runs a call with an event.
 func (d *driver) event(e kernels.Event, f func(cu.Event) error) error {
 	return d.do(func() error {
-		event, ok := d.events[e]
-		if !ok || e == 0 {
-			return &kernels.Error{Kind: kernels.BadRange, Place: "event", What: fmt.Sprintf("%d is no event", e)}
+		event, err := d.eventOf(e)
+		if err != nil {
+			return err
 		}
 		return f(event)
 	})
 }
 
+func (d *driver) eventOf(e kernels.Event) (cu.Event, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	event, ok := d.events[e]
+	if !ok || e == 0 {
+		return event, &kernels.Error{Kind: kernels.BadRange, Place: "event", What: fmt.Sprintf("%d is no event", e)}
+	}
+	return event, nil
+}
+
 // FreeEvent implements kernels.Driver.
 func (d *driver) FreeEvent(e kernels.Event) error {
 	return d.event(e, func(event cu.Event) error {
+		d.mu.Lock()
 		delete(d.events, e)
+		d.mu.Unlock()
 		return failed("event", cu.DestroyEvent(&event))
 	})
 }
 
 // Record implements kernels.Driver.
 func (d *driver) Record(e kernels.Event, s kernels.Stream) error {
-	return d.event(e, func(event cu.Event) error { return failed("event", event.Record(d.streams[s])) })
+	return d.on("event", s, func(stream cu.Stream) error {
+		event, err := d.eventOf(e)
+		if err != nil {
+			return err
+		}
+		return event.Record(stream)
+	})
 }
 
 // Wait implements kernels.Driver.
 func (d *driver) Wait(s kernels.Stream, e kernels.Event) error {
-	return d.event(e, func(event cu.Event) error { return failed("event", d.streams[s].Wait(event, 0)) })
+	return d.on("event", s, func(stream cu.Stream) error {
+		event, err := d.eventOf(e)
+		if err != nil {
+			return err
+		}
+		return stream.Wait(event, 0)
+	})
+}
+
+// Finish implements kernels.Driver.
+func (d *driver) Finish(e kernels.Event) error {
+	return d.event(e, func(event cu.Event) error { return failed("wait for the device", event.Synchronize()) })
 }
 
 // Elapsed implements kernels.Driver.
 func (d *driver) Elapsed(from, to kernels.Event) (t time.Duration, err error) {
 	err = d.event(to, func(end cu.Event) error {
+		begin, err := d.eventOf(from)
+		if err != nil {
+			return err
+		}
 		if err := end.Synchronize(); err != nil {
 			return failed("wait for the device", err)
 		}
-		ms, err := d.events[from].Elapsed(end)
+		ms, err := begin.Elapsed(end)
 		t = time.Duration(ms * float64(time.Millisecond))
 		return failed("event", err)
 	})
@@ -464,10 +525,25 @@ func (d *driver) Elapsed(from, to kernels.Event) (t time.Duration, err error) {
 }
 
 // Close implements kernels.Driver. It gives the primary context back.
-func (d *driver) Close() (err error) {
-	d.closing.Do(func() {
-		err = d.do(func() error { return failed("primary context", d.device.ReleasePrimaryCtx()) })
-		close(d.closed)
+func (d *driver) Close() error {
+	free := d.do(func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.staging == nil {
+			return nil
+		}
+		at := unsafe.Pointer(unsafe.SliceData(d.staging))
+		d.staging = nil
+		return failed("free of page-locked memory", cu.MemFreeHost(at))
 	})
-	return err
+	d.open.Lock()
+	defer d.open.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	if err := d.device.ReleasePrimaryCtx(); err != nil {
+		return failed("primary context", err)
+	}
+	return free
 }

@@ -24,6 +24,16 @@ package driver
 //   return cuModuleLoadDataEx((CUmodule *)module, image, 2, options, values);
 // }
 //
+// static CUresult compile(const char *text, size_t bytes, const char *name, unsigned level, CUlinkState *state, void **image, size_t *image_bytes, char *log, size_t log_bytes) {
+//   CUjit_option options[3] = {CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+//   void *values[3] = {(void *)(size_t)level, log, (void *)log_bytes};
+//   CUresult r = cuLinkCreate(3, options, values, state);
+//   if (r != CUDA_SUCCESS) return r;
+//   r = cuLinkAddData(*state, CU_JIT_INPUT_PTX, (void *)text, bytes, name, 0, NULL, NULL);
+//   if (r == CUDA_SUCCESS) r = cuLinkComplete(*state, image, image_bytes);
+//   return r;
+// }
+//
 // static CUresult upload_rows(CUdeviceptr to, size_t pitch, const void *from, size_t bytes, size_t count, void *stream) {
 //   CUDA_MEMCPY2D copy = {0};
 //   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
@@ -44,6 +54,7 @@ package driver
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -75,10 +86,11 @@ func failure(place string, r C.int) error {
 	return describe(place, uint32(r), fmt.Errorf("%s (%d)", C.GoString(C.error_name(C.CUresult(r))), int(r)))
 }
 
-// failed describes a failed call of gorgonia.org/cu.
+// failed describes a failed call of gorgonia.org/cu. What is described already stays as it is.
 func failed(place string, err error) error {
-	if err == nil {
-		return nil
+	var described *kernels.Error
+	if err == nil || errors.As(err, &described) {
+		return err
 	}
 	if err == cu.OutOfMemory {
 		return describe(place, C.CUDA_ERROR_OUT_OF_MEMORY, err)
@@ -101,20 +113,54 @@ func describe(place string, code uint32, err error) error {
 	return e
 }
 
-// module compiles PTX, or loads a binary, for the current context.
-func module(place, image string) (unsafe.Pointer, error) {
-	text := C.CString(image)
+// compileLevel is the optimisation level of kernels that are written at run time: below it they are a tenth slower, above it no faster (docs/performance.md).
+const compileLevel = 2
+
+// compile makes a binary of PTX for the current context's device. Any thread with a context may.
+func compile(s *kernels.Source) (image []byte, err error) {
+	place := "compilation of " + s.Kernel
+	text, name := C.CString(s.Text), C.CString(s.Kernel)
 	defer C.free(unsafe.Pointer(text))
+	defer C.free(unsafe.Pointer(name))
+	const logBytes = 1 << 12
+	log := (*C.char)(C.calloc(1, logBytes))
+	defer C.free(unsafe.Pointer(log))
+	var state C.CUlinkState
+	var out unsafe.Pointer
+	var size C.size_t
+	r := C.compile(text, C.size_t(len(s.Text)+1), name, compileLevel, &state, &out, &size, log, logBytes)
+	if r == C.CUDA_SUCCESS {
+		image = C.GoBytes(out, C.int(size))
+	} else {
+		err = explained(place, C.int(r), log)
+	}
+	if state != nil {
+		if destroyed := C.cuLinkDestroy(state); err == nil && destroyed != C.CUDA_SUCCESS {
+			err = failure(place, C.int(destroyed))
+		}
+	}
+	return image, err
+}
+
+// explained is failure with what the driver's compiler says.
+func explained(place string, r C.int, log *C.char) error {
+	err := failure(place, r).(*kernels.Error)
+	if s := C.GoString(log); s != "" {
+		err.What += ": " + s
+	}
+	return err
+}
+
+// module compiles PTX, or loads a binary, for the current context. Text has to end with a zero byte.
+func module(place string, image []byte) (unsafe.Pointer, error) {
+	text := C.CBytes(image)
+	defer C.free(text)
 	const logBytes = 1 << 12
 	log := (*C.char)(C.calloc(1, logBytes))
 	defer C.free(unsafe.Pointer(log))
 	var m unsafe.Pointer
-	if r := C.load_module(&m, text, log, logBytes); r != C.CUDA_SUCCESS {
-		err := failure(place, C.int(r)).(*kernels.Error)
-		if s := C.GoString(log); s != "" {
-			err.What += ": " + s
-		}
-		return nil, err
+	if r := C.load_module(&m, (*C.char)(text), log, logBytes); r != C.CUDA_SUCCESS {
+		return nil, explained(place, C.int(r), log)
 	}
 	return m, nil
 }

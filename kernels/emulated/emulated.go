@@ -157,6 +157,11 @@ func (d *driver) Launch(l *kernels.Launch) error {
 	return nil
 }
 
+// Compile implements kernels.Driver: there is no compiler for PTX here.
+func (*driver) Compile([]kernels.Source, bool) (kernels.Compilation, error) {
+	return kernels.Compilation{}, nil
+}
+
 func (d *driver) number() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -206,6 +211,9 @@ func (d *driver) Record(e kernels.Event, _ kernels.Stream) error {
 
 // Wait implements kernels.Driver.
 func (*driver) Wait(kernels.Stream, kernels.Event) error { return nil }
+
+// Finish implements kernels.Driver.
+func (*driver) Finish(kernels.Event) error { return nil }
 
 // Elapsed implements kernels.Driver.
 func (d *driver) Elapsed(from, to kernels.Event) (time.Duration, error) {

@@ -34,6 +34,8 @@
 #include "ntt_small.cu"
 #include "open.cu"
 #include "quotient.cu"
+#include "rows.cu"
+#include "rows_blake3.cu"
 
 #include "emulator.h"
 #include "faulty_kernels.hpp"

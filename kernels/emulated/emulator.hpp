@@ -16,6 +16,8 @@ static inline void atomic_min(u64 *at, u64 v) {
 	if (v < *at) *at = v;
 }
 
+static inline void atomic_add(u64 *at, u64 v) { *at += v; }
+
 typedef void (*KernelBody)(const void *params);
 
 struct KernelEntry {

@@ -9,22 +9,26 @@ import (
 	"github.com/ixprove/ixprove/verifier/hash"
 )
 
-// batch is a hash suite that hashes many inputs at a time. Its digests are the suite's.
-type batch interface {
-	// leaves sets out[i] to the leaf of row first + i of columns.
-	leaves(out []hash.Digest, shape *hash.Digest, columns [][]field.Element, first int)
-	// rows sets out[i] to the leaf of row i of data, rows of n bytes.
-	rows(out []hash.Digest, shape *hash.Digest, data []byte, n int)
-	// nodes sets out[i] to the parent of below[2i] and below[2i+1].
-	nodes(out, below []hash.Digest)
-	// inject is nodes at a level where rows enter.
-	inject(out, below, rows []hash.Digest)
-	// grind returns the first of n nonces from first on whose hash with state has its low bits zero, and n for none.
-	grind(state *hash.Digest, first uint64, n, bits int) int
+// Batch is a hash suite that hashes many inputs at a time. Its digests are the suite's. A hash.Suite that implements it too is used through it. Slices do not
+// overlap, and may be empty.
+type Batch interface {
+	// Leaves sets out[i] to the leaf of row first + i of columns.
+	Leaves(out []hash.Digest, shape *hash.Digest, columns [][]field.Element, first int)
+	// Rows sets out[i] to the leaf of row i of data, rows of size bytes.
+	Rows(out []hash.Digest, shape *hash.Digest, data []byte, size int)
+	// Nodes sets out[i] to the parent of below[2i] and below[2i+1].
+	Nodes(out, below []hash.Digest)
+	// Injections is Nodes at a level where rows enter.
+	Injections(out, below, rows []hash.Digest)
+	// FindNonce returns the first of n nonces from first on whose hash with state has its low bits zero, 1 to 64 of them, and n for none.
+	FindNonce(state *hash.Digest, first uint64, n, bits int) int
 }
 
 // batchOf returns the fastest form of a suite.
-func batchOf(s hash.Suite) batch {
+func batchOf(s hash.Suite) Batch {
+	if b, ok := s.(Batch); ok {
+		return b
+	}
 	if b, ok := s.(hash.Blake3); ok {
 		return blake3Batch{oneByOne{b}}
 	}
@@ -34,29 +38,29 @@ func batchOf(s hash.Suite) batch {
 // oneByOne serves every suite.
 type oneByOne struct{ hash.Suite }
 
-func (s oneByOne) leaves(out []hash.Digest, shape *hash.Digest, columns [][]field.Element, first int) {
-	s.rows(out, shape, gather(nil, columns, first, first+len(out)), len(columns)*formats.ElementBytes)
+func (s oneByOne) Leaves(out []hash.Digest, shape *hash.Digest, columns [][]field.Element, first int) {
+	s.Rows(out, shape, gather(nil, columns, first, first+len(out)), len(columns)*formats.ElementBytes)
 }
 
-func (s oneByOne) rows(out []hash.Digest, shape *hash.Digest, data []byte, n int) {
+func (s oneByOne) Rows(out []hash.Digest, shape *hash.Digest, data []byte, n int) {
 	for i := range out {
 		out[i] = s.Leaf(shape, data[i*n:(i+1)*n])
 	}
 }
 
-func (s oneByOne) nodes(out, below []hash.Digest) {
+func (s oneByOne) Nodes(out, below []hash.Digest) {
 	for i := range out {
 		out[i] = s.Node(&below[2*i], &below[2*i+1])
 	}
 }
 
-func (s oneByOne) inject(out, below, rows []hash.Digest) {
+func (s oneByOne) Injections(out, below, rows []hash.Digest) {
 	for i := range out {
 		out[i] = s.Inject(&below[2*i], &below[2*i+1], &rows[i])
 	}
 }
 
-func (s oneByOne) grind(state *hash.Digest, first uint64, n, bits int) int {
+func (s oneByOne) FindNonce(state *hash.Digest, first uint64, n, bits int) int {
 	for i := range n {
 		if s.Grind(state, first+uint64(i))<<(64-bits) == 0 {
 			return i
@@ -75,17 +79,17 @@ var (
 	grindKey  = [32]byte([]byte("ixprove/1 grind\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 )
 
-func (blake3Batch) leaves(out []hash.Digest, shape *hash.Digest, columns [][]field.Element, first int) {
+func (blake3Batch) Leaves(out []hash.Digest, shape *hash.Digest, columns [][]field.Element, first int) {
 	lanes.Columns(out, (*[32]byte)(shape), columns, first)
 }
 
-func (blake3Batch) rows(out []hash.Digest, shape *hash.Digest, data []byte, n int) {
+func (blake3Batch) Rows(out []hash.Digest, shape *hash.Digest, data []byte, n int) {
 	lanes.Rows(out, (*[32]byte)(shape), data, n)
 }
 
-func (blake3Batch) nodes(out, below []hash.Digest) { lanes.Digests(out, &nodeKey, below, 2) }
+func (blake3Batch) Nodes(out, below []hash.Digest) { lanes.Digests(out, &nodeKey, below, 2) }
 
-func (blake3Batch) inject(out, below, rows []hash.Digest) {
+func (blake3Batch) Injections(out, below, rows []hash.Digest) {
 	const many = 32
 	var in [3 * many]hash.Digest
 	for ; len(out) > 0; out, below, rows = out[min(many, len(out)):], below[min(2*many, len(below)):], rows[min(many, len(rows)):] {
@@ -97,7 +101,7 @@ func (blake3Batch) inject(out, below, rows []hash.Digest) {
 	}
 }
 
-func (blake3Batch) grind(state *hash.Digest, first uint64, n, bits int) int {
+func (blake3Batch) FindNonce(state *hash.Digest, first uint64, n, bits int) int {
 	const many, size = 128, formats.DigestBytes + 8
 	var in [many * size]byte
 	var out [many]hash.Digest

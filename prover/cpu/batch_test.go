@@ -32,11 +32,11 @@ func TestBatchIsTheSuite(t *testing.T) {
 		for i := range data {
 			data[i] = byte(r.Uint32())
 		}
-		for name, f := range map[string]func(b batch, out []hash.Digest){
-			"leaves": func(b batch, out []hash.Digest) { b.leaves(out, &shape, columns, 3) },
-			"rows":   func(b batch, out []hash.Digest) { b.rows(out, &shape, data, 50) },
-			"nodes":  func(b batch, out []hash.Digest) { b.nodes(out, below) },
-			"inject": func(b batch, out []hash.Digest) { b.inject(out, below, rows) },
+		for name, f := range map[string]func(b Batch, out []hash.Digest){
+			"leaves": func(b Batch, out []hash.Digest) { b.Leaves(out, &shape, columns, 3) },
+			"rows":   func(b Batch, out []hash.Digest) { b.Rows(out, &shape, data, 50) },
+			"nodes":  func(b Batch, out []hash.Digest) { b.Nodes(out, below) },
+			"inject": func(b Batch, out []hash.Digest) { b.Injections(out, below, rows) },
 		} {
 			got, want := make([]hash.Digest, n), make([]hash.Digest, n)
 			f(fast, got)
@@ -47,7 +47,7 @@ func TestBatchIsTheSuite(t *testing.T) {
 		}
 		for _, bits := range []int{1, 5, 9} {
 			first := r.Uint64()
-			if got, want := fast.grind(&shape, first, 10*n, bits), slow.grind(&shape, first, 10*n, bits); got != want {
+			if got, want := fast.FindNonce(&shape, first, 10*n, bits), slow.FindNonce(&shape, first, 10*n, bits); got != want {
 				t.Errorf("nonce %d, want %d", got, want)
 			}
 		}

@@ -115,16 +115,24 @@ func difference(d *vector.Ext, z field.Ext, x []field.Element) {
 }
 
 // Evaluate implements prover.Session.
-func (s *session) Evaluate(c prover.Columns, logHeight int, z field.Ext, which []int) ([]field.Ext, error) {
-	columns := extended(c)
-	if which != nil {
-		all := columns
-		columns = nil
-		for _, i := range which {
-			columns = append(columns, all[i])
-		}
+func (s *session) Evaluate(selections []prover.Selection, logHeight int, z field.Ext) ([]field.Ext, error) {
+	var columns [][]field.Element
+	for i := range selections {
+		columns = append(columns, selected(&selections[i])...)
 	}
 	return newEvaluator(logHeight, z, field.Shift).evaluate(s, columns) // the first slab is the coset g·H
+}
+
+// selected lists the extended columns of a selection.
+func selected(c *prover.Selection) (some [][]field.Element) {
+	all := extended(c.Columns)
+	if c.Which == nil {
+		return all
+	}
+	for _, i := range c.Which {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // codeword is a word over E on a FRI domain.

@@ -27,7 +27,7 @@ func TestEvaluate(t *testing.T) {
 		}
 		for _, z := range []field.Ext{randomExt(r), {0, 1}, {random(r)}} {
 			for _, which := range [][]int{nil, {}, {4}, {3, 1}, {0, 1, 2, 3, 4}} {
-				got, err := s.Evaluate(prover.Columns{In: c}, logHeight, z, which)
+				got, err := s.Evaluate([]prover.Selection{{Columns: prover.Columns{In: c}, Which: which}}, logHeight, z)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -45,7 +45,7 @@ func TestEvaluate(t *testing.T) {
 				}
 			}
 		}
-		if _, err := s.Evaluate(prover.Columns{In: c}, logHeight, field.FromBase(pointOf(logHeight+1, 0)), nil); !errors.Is(err, errPoint) {
+		if _, err := s.Evaluate([]prover.Selection{{Columns: prover.Columns{In: c}}}, logHeight, field.FromBase(pointOf(logHeight+1, 0))); !errors.Is(err, errPoint) {
 			t.Errorf("a point of the domain: %v", err)
 		}
 	}
@@ -132,9 +132,9 @@ func TestDeep(t *testing.T) {
 		}
 		points := []prover.DeepPoint{
 			{Z: randomExt(r), Claimed: randomExt(r), Terms: []prover.DeepTerm{
-				{Columns: commits[0], Coefficients: coefficients(1)}, {Columns: commits[1], Coefficients: coefficients(4)},
+				{Selection: prover.Selection{Columns: commits[0]}, Coefficients: coefficients(1)}, {Selection: prover.Selection{Columns: commits[1]}, Coefficients: coefficients(4)},
 			}},
-			{Z: randomExt(r), Claimed: randomExt(r), Terms: []prover.DeepTerm{{Columns: commits[1], Which: []int{3, 1}, Coefficients: coefficients(2)}}},
+			{Z: randomExt(r), Claimed: randomExt(r), Terms: []prover.DeepTerm{{Selection: prover.Selection{Columns: commits[1], Which: []int{3, 1}}, Coefficients: coefficients(2)}}},
 			{Z: randomExt(r), Claimed: randomExt(r), Pins: []prover.DeepPin{{Trace: pin, Coefficient: randomExt(r)}, {Trace: pin, Coefficient: randomExt(r)}}},
 			{Z: randomExt(r)}, // nothing is opened there
 		}

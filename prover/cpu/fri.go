@@ -34,7 +34,7 @@ func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (prover.L
 		for i := 0; i < len(out); i += many {
 			end := min(i+many, len(out))
 			data := appendExts(buffer[:0], l.word[(first+i)<<step:(first+end)<<step])
-			suite.rows(out[i:end], shape.Levels[level].Shape(), data, formats.ExtElementBytes<<step)
+			suite.Rows(out[i:end], shape.Levels[level].Shape(), data, formats.ExtElementBytes<<step)
 		}
 	})
 	return l, err
@@ -147,7 +147,7 @@ func (s *session) Grind(state formats.Digest, bits int) (uint64, error) {
 	for base := uint64(0); ; base += span {
 		err := parallel(s.ctx, span, grain, func(_, first, last int) error {
 			from := base + uint64(first)
-			i := suite.grind(&state, from, last-first, bits)
+			i := suite.FindNonce(&state, from, last-first, bits)
 			if i == last-first {
 				return nil
 			}

@@ -109,7 +109,7 @@ func Kernels(ctx context.Context) ([]Kernel, error) {
 		add("tree leaf", fmt.Sprintf("%d rows of %d elements", n, w)+one, float64(n*w*formats.ElementBytes), "byte", func() { lanes.Columns(digests[:n], (*[32]byte)(&key), many[:w], 0) })
 	}
 	suite := batchOf(hash.Blake3{})
-	add("tree node", fmt.Sprintf("%d", n)+one, n, "node", func() { suite.nodes(digests[:n], digests[n:3*n]) })
-	add("proof of work", fmt.Sprintf("%d nonces", 16*n)+one, 16*n, "nonce", func() { suite.grind(&key, 0, 16*n, 64) })
+	add("tree node", fmt.Sprintf("%d", n)+one, n, "node", func() { suite.Nodes(digests[:n], digests[n:3*n]) })
+	add("proof of work", fmt.Sprintf("%d nonces", 16*n)+one, 16*n, "nonce", func() { suite.FindNonce(&key, 0, 16*n, 64) })
 	return out, nil
 }

@@ -121,6 +121,7 @@ type commitment struct {
 	matrices [][][]field.Element // matrix, column, point
 	levels   [][]int             // per tree level, the matrices in it
 	tree     *tree
+	root     formats.Digest
 }
 
 // Commit implements prover.Session.
@@ -180,11 +181,12 @@ func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(c *cose
 	}
 	suite := batchOf(s.suite)
 	leaves := func(out []hash.Digest, level, first int) {
-		suite.leaves(out, t.Levels[level].Shape(), levels[level], first)
+		suite.Leaves(out, t.Levels[level].Shape(), levels[level], first)
 	}
 	if c.tree, err = hashTree(s.ctx, s.arena, suite, t, leaves); err != nil {
 		return nil, err
 	}
+	c.root = c.tree.root()
 	ok = true
 	return c, nil
 }
@@ -198,7 +200,7 @@ func (c *commitment) columns(level int) (columns [][]field.Element) {
 }
 
 // Root implements prover.Commitment.
-func (c *commitment) Root() formats.Digest { return c.tree.root() }
+func (c *commitment) Root() (formats.Digest, error) { return c.root, nil }
 
 // Open implements prover.Commitment.
 func (c *commitment) Open(indices []uint32) (formats.Opening, error) {

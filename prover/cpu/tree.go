@@ -20,7 +20,7 @@ type tree struct {
 type leafHasher func(out []hash.Digest, level, first int)
 
 // hashTree hashes the rows of every level and the nodes above.
-func hashTree(ctx context.Context, a *arena, suite batch, shape *merkle.Tree, leaves leafHasher) (*tree, error) {
+func hashTree(ctx context.Context, a *arena, suite Batch, shape *merkle.Tree, leaves leafHasher) (*tree, error) {
 	t := &tree{shape: shape, levels: make([][]hash.Digest, shape.LogRows()+1)}
 	level := 0
 	entering := make([][]hash.Digest, maxWorkers)
@@ -46,9 +46,9 @@ func hashTree(ctx context.Context, a *arena, suite batch, shape *merkle.Tree, le
 				}
 				rows := entering[worker][:len(out)]
 				leaves(rows, level, first)
-				suite.inject(out, below[2*first:2*last], rows)
+				suite.Injections(out, below[2*first:2*last], rows)
 			default:
-				suite.nodes(out, below[2*first:2*last])
+				suite.Nodes(out, below[2*first:2*last])
 			}
 			return nil
 		})

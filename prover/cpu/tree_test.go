@@ -54,7 +54,11 @@ func TestCommitments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, top := commitment.Root(), tree.LogRows()
+			root, err := commitment.Root()
+			if err != nil {
+				t.Fatal(err)
+			}
+			top := tree.LogRows()
 			sets := [][]uint32{{}, {0}, {1<<top - 1}}
 			for i := range uint32(1) << top {
 				sets[0] = append(sets[0], i)

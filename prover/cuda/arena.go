@@ -43,15 +43,9 @@ type place struct {
 	span prover.Span
 }
 
-// newArena takes the block. Without a model (size 0) buffers are separate and as large as the device allows.
-func newArena(d kernels.Driver, size, small prover.Bytes, separate bool) (*arena, error) {
-	a := &arena{Driver: d, next: internal, size: size, small: small, separate: separate || size == 0, spans: map[kernels.Address]place{}}
-	if a.separate {
-		return a, nil
-	}
-	var err error
-	a.base, err = d.Alloc(int64(size))
-	return a, err
+// newArena gives out a block of that size. Without a block (base 0) buffers are separate; without a model (size 0) they are as large as the device allows.
+func newArena(d kernels.Driver, base kernels.Address, size, small prover.Bytes) *arena {
+	return &arena{Driver: d, base: base, next: internal, size: size, small: small, separate: base == 0, spans: map[kernels.Address]place{}}
 }
 
 // Alloc implements kernels.Driver.
@@ -111,12 +105,5 @@ func (a *arena) Free(at kernels.Address) error {
 // peak is the most that was in use at a time.
 func (a *arena) peak() prover.Bytes { return a.layouts[0].Peak() + a.layouts[1].Peak() }
 
-// Close implements kernels.Driver: it gives the block back and leaves the driver open.
-func (a *arena) Close() error {
-	if a.base == 0 {
-		return nil
-	}
-	base := a.base
-	a.base = 0
-	return a.Driver.Free(base)
-}
+// Close implements kernels.Driver. It leaves the driver open, and the block with its owner.
+func (a *arena) Close() error { return nil }

@@ -9,25 +9,32 @@ import (
 
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
 )
 
-// Backend proves on one device. Proofs take turns: Open waits for the session before. After a session that could not give its memory back, as when the device failed, Open says why.
+// Backend proves on one device. Proofs take turns: Open waits for the session before. The block of device memory stays for the next proof until Close, unless a proof failed on the
+// device. After a session that could not give its memory back, Open says why.
 type Backend struct {
 	// Budget is the most device memory that a proof may take; 0 stands for 90% of the device's.
 	Budget prover.Bytes
 	// Separate gives each buffer its own allocation, so that a sanitizer sees where it ends and which of its values nobody wrote. It is slow.
 	Separate bool
+	// Code says how circuits are run. Its zero value compiles for large tables.
+	Code kernels.CodePolicy
 
 	driver kernels.Driver
-	turn   chan struct{} // holds a value while a session is open
-	slots  [2][]byte     // page-locked staging memory for traces, made when it is first needed
-	broken error         // why a session could not give everything back
+	code   *kernels.Library // what was written for circuits
+	turn   chan struct{}    // holds a value while a session is open
+	block  kernels.Address  // of device memory, for the proofs one after the other: giving it back takes longer than some proofs do
+	size   prover.Bytes     // of the block
+	staged []byte           // page-locked staging memory for traces and seeds, made when it is first needed
+	broken error            // why a session could not give everything back
 }
 
 // New makes a backend of a driver, which belongs to it.
-func New(d kernels.Driver) *Backend { return &Backend{driver: d, turn: make(chan struct{}, 1)} }
+func New(d kernels.Driver) *Backend {
+	return &Backend{driver: d, code: kernels.NewLibrary(), turn: make(chan struct{}, 1)}
+}
 
 // Name returns "cuda" and the device's name.
 func (b *Backend) Name() string { return "cuda: " + b.driver.Info().Name }
@@ -65,29 +72,62 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	a, err := (*arena)(nil), b.broken
+	err := b.broken
 	if err == nil {
-		a, err = newArena(b.driver, size, small, b.Separate)
+		err = b.fit(size)
 	}
 	if err != nil {
 		<-b.turn
 		return nil, &Error{Stage: prover.StageTrace, What: "allocation of the proof's memory", Err: err}
 	}
-	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: kernels.New(a), stage: prover.StageTrace}, nil
+	a := newArena(b.driver, b.block, size, small)
+	d := kernels.New(a)
+	d.SetCode(b.Code, b.code)
+	for _, s := range j.Shapes {
+		for i := range s.Tables {
+			d.Prepare(s.Tables[i].Circuit, s.Tables[i].LogHeight)
+		}
+	}
+	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace, shards: len(j.Shapes)}, nil
+}
+
+// fit has a block of that size ready, none for 0. The one that is there serves if it is large enough and within the budget.
+func (b *Backend) fit(size prover.Bytes) (err error) {
+	if b.Separate || size == 0 {
+		return b.release()
+	}
+	if b.size >= size && (b.Budget == 0 || b.size <= b.Budget) {
+		return nil
+	}
+	if err := b.release(); err != nil {
+		return err
+	}
+	if b.block, err = b.driver.Alloc(int64(size)); err == nil {
+		b.size = size
+	}
+	return err
+}
+
+// release gives the block back.
+func (b *Backend) release() error {
+	if b.size == 0 {
+		return nil
+	}
+	at := b.block
+	b.block, b.size = 0, 0
+	return b.driver.Free(at)
 }
 
 // Close gives the device back. It waits for the session that is open.
 func (b *Backend) Close() error {
 	b.turn <- struct{}{}
 	defer func() { <-b.turn }()
-	var first error
-	for i, s := range b.slots {
-		if s != nil {
-			if err := b.driver.FreeHost(s); err != nil && first == nil {
-				first = err
-			}
-			b.slots[i] = nil
+	first := b.release()
+	if b.staged != nil {
+		if err := b.driver.FreeHost(b.staged); err != nil && first == nil {
+			first = err
 		}
+		b.staged = nil
 	}
 	if err := b.driver.Close(); err != nil && first == nil {
 		first = err
@@ -95,20 +135,12 @@ func (b *Backend) Close() error {
 	return first
 }
 
-// slotBytes is the size of a half of the staging memory: it holds prover.RowAlign rows of the widest table, and takes more than a millisecond at 55 GB/s, so that neither the copy
-// engine nor the processors wait for the other's start. Only tests change it.
-var slotBytes = 64 << 20
-
-// slot is one half of the staging memory.
-func (b *Backend) slot(i int) ([]field.Element, error) {
-	if b.slots[i] == nil {
-		s, err := b.driver.AllocHost(int64(slotBytes))
-		if err != nil {
-			return nil, err
-		}
-		b.slots[i] = s
+// staging returns the staging memory.
+func (b *Backend) staging() (_ []byte, err error) {
+	if b.staged == nil {
+		b.staged, err = b.driver.AllocHost(stagingSlots * int64(slotBytes))
 	}
-	return elements(b.slots[i]), nil
+	return b.staged, err
 }
 
 // Error is a failure of a proof on a device.

@@ -11,3 +11,6 @@ func newDriver() (kernels.Driver, error) { return emulated.NewDriver(), nil }
 
 // maxLongHeight is the log2 of the highest tables of -long.
 const maxLongHeight = 12
+
+// policies are the ways in which circuits are run here.
+var policies = []kernels.CodePolicy{kernels.CodeAuto}

@@ -6,3 +6,11 @@ func SetSlotBytes(n int) (restore func()) {
 	slotBytes = n
 	return func() { slotBytes = was }
 }
+
+// Kept is the number of blocks of device memory that the backend keeps.
+func (b *Backend) Kept() int {
+	if b.size > 0 {
+		return 1
+	}
+	return 0
+}

@@ -135,6 +135,9 @@ func (s *session) Final(word prover.Codeword, sched *fri.Schedule) (_ []field.Ex
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
+	if err := s.device.Flagged("DEEP quotients"); err != nil {
+		return nil, err
+	}
 	all, err := s.device.Final(word.(*codeword).word, sched.Final+sched.LogBlowup)
 	if err != nil {
 		return nil, err

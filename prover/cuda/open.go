@@ -80,26 +80,30 @@ func (s *session) Pin(t *verifier.Table, main prover.Matrix, z, fold field.Ext) 
 	return out, value, nil
 }
 
-// extended lists some columns of a committed matrix, nil for all.
-func extended(c prover.Columns, which []int) (kernels.Columns, error) {
+// extended lists some columns of a committed matrix.
+func extended(c *prover.Selection) (kernels.Columns, error) {
 	m := &c.In.(*commitment).matrices[c.Index]
 	all, err := kernels.Columns(nil).Add(m.values, m.columns, 1<<m.logHeight)
-	if which == nil || err != nil {
+	if c.Which == nil || err != nil {
 		return all, err
 	}
 	var some kernels.Columns
-	for _, i := range which {
+	for _, i := range c.Which {
 		some = append(some, all[i])
 	}
 	return some, nil
 }
 
 // Evaluate implements prover.Session.
-func (s *session) Evaluate(c prover.Columns, logHeight int, z field.Ext, which []int) (_ []field.Ext, err error) {
+func (s *session) Evaluate(selections []prover.Selection, logHeight int, z field.Ext) (_ []field.Ext, err error) {
 	defer s.explain(&err, "values of columns of 2^%d rows", logHeight)
-	columns, err := extended(c, which)
-	if err != nil {
-		return nil, err
+	var columns kernels.Columns
+	for i := range selections {
+		more, err := extended(&selections[i])
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, more...)
 	}
 	return s.sums(columns, logHeight, z, true)
 }
@@ -142,7 +146,7 @@ func (s *session) deepPoint(to *codeword, logHeight int, p *prover.DeepPoint, be
 	var coefficients []field.Ext
 	for i := range p.Terms {
 		t := &p.Terms[i]
-		more, err := extended(t.Columns, t.Which)
+		more, err := extended(&t.Selection)
 		if err != nil {
 			return err
 		}

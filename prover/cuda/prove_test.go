@@ -7,12 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/prover/cuda"
@@ -69,7 +72,7 @@ func same(t *testing.T, b *cuda.Backend, pk *prover.ProvingKey, w *prover.Witnes
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, regenerate), b.Info().Processors)
+	model := prover.DeviceMemory(prover.NewJob(pk.Key, shapes, w, regenerate), b.Info().Processors)
 	if got.PeakBytes > int64(model.Peak) || float64(got.PeakBytes) < 0.97*float64(model.Peak) {
 		t.Errorf("the proof took %d bytes, the model says %d", got.PeakBytes, model.Peak)
 	}
@@ -79,8 +82,18 @@ func same(t *testing.T, b *cuda.Backend, pk *prover.ProvingKey, w *prover.Witnes
 
 // TestSystems proves with every built-in system, every profile, and one shard or three. Without -long, blake3 only under dev and without its larger files.
 func TestSystems(t *testing.T) {
-	b := open(t)
+	for _, policy := range policies {
+		b := open(t)
+		b.Code = policy
+		t.Run(fmt.Sprint("code ", policy), func(t *testing.T) { systems(t, b) })
+	}
+}
+
+func systems(t *testing.T, b *cuda.Backend) {
 	for _, p := range security.Profiles() {
+		if p.Suite != security.SuiteBlake3 {
+			continue // TestOtherSuites
+		}
 		for _, shards := range []int{1, 3} {
 			t.Run(fmt.Sprintf("fibonacci/%s/%d", p.Name, shards), func(t *testing.T) {
 				w, err := fibonacci.Witness([]uint32{0, 1, 2, 90, 300, 5}, shards, p.MinLogHeight)
@@ -107,7 +120,7 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// Every stage of a proof runs on the device: its kernels start there, the traces go up once, and nothing as large as one column comes down.
+// Every stage of a proof runs on the device: its kernels start there, seeds or rows go up once, and nothing as large as one column comes down.
 func TestCounters(t *testing.T) {
 	b := open(t)
 	pk := keygen(t, blake3.System(), "dev")
@@ -121,7 +134,7 @@ func TestCounters(t *testing.T) {
 		work[s.Stage] = s
 		t.Logf("%-8s %9d up %9d down %5d kernels, busy %v", s.Stage, s.BytesUp, s.BytesDown, s.Launches, s.Busy)
 	}
-	for _, stage := range []prover.Stage{prover.StageCommit, prover.StagePin, prover.StageLookup, prover.StageQuotient, prover.StageOpen, prover.StageDeep, prover.StageFRI,
+	for _, stage := range []prover.Stage{prover.StageTrace, prover.StageCommit, prover.StagePin, prover.StageLookup, prover.StageQuotient, prover.StageOpen, prover.StageDeep, prover.StageFRI,
 		prover.StageGrind, prover.StageQuery} {
 		if s := work[stage]; s.Launches == 0 || s.Busy == 0 {
 			t.Errorf("stage %s: %d kernels, busy for %v", stage, s.Launches, s.Busy)
@@ -132,14 +145,35 @@ func TestCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var traces, fixed, column int64
+	rows := map[string]bool{}
 	for i := range shapes[0].Tables {
 		table := &shapes[0].Tables[i]
-		traces += int64(table.Columns(verifier.Main)) * 8 << table.LogHeight
+		d, onDevice := w.Shards[0].Tables[i].Trace.(prover.DeviceTrace)
+		rows[table.Name] = onDevice
+		if onDevice {
+			for _, k := range d.RowKernels() {
+				traces += 8 * int64(k.Items*k.Words)
+			}
+		} else {
+			traces += int64(table.Columns(verifier.Main)) * 8 << table.LogHeight
+		}
 		fixed += int64(table.FixedColumns()) * 8 << table.LogHeight
 		column = max(column, 8<<table.LogHeight)
 	}
 	if got := work[prover.StageTrace].BytesUp; got != traces {
 		t.Errorf("%d bytes of traces went up, they are %d", got, traces)
+	}
+	if want := map[string]bool{"compress": true, "split": false, "tail": false, "bytes": true}; !maps.Equal(rows, want) {
+		t.Errorf("on the device: %v", rows)
+	}
+	for _, r := range r.Rows {
+		if r.OnDevice != rows[r.Circuit] || r.Tables != 1 {
+			t.Errorf("reported: %+v", r)
+		}
+		traces -= r.BytesUp
+	}
+	if traces != 0 || len(r.Rows) != len(rows) {
+		t.Errorf("%d bytes of traces are not reported: %+v", traces, r.Rows)
 	}
 	var up, down int64
 	for _, s := range r.Work {
@@ -292,6 +326,68 @@ func TestTiles(t *testing.T) {
 	}, false)
 }
 
+// TestPieces sends seeds in many pieces, the last of them smaller.
+func TestPieces(t *testing.T) {
+	defer cuda.SetSlotBytes(8 * 18 * 100)()
+	b := open(t)
+	pk := keygen(t, blake3.System(), "dev")
+	w, err := blake3.WitnessOver([][]byte{bytes.Repeat([]byte("ixprove"), 2500)}, 2, pk.Profile.MinLogHeight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, b, pk, w, true)
+}
+
+// The host writes the next shard's rows while the device extends and hashes: neither Trace nor Commit waits for it, and a root that was not asked for outlives its tree.
+func TestCommitDoesNotWait(t *testing.T) {
+	p := newSmall(t)
+	shapes, err := prover.Shapes(p.key.Key, p.witness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.backend.Open(context.Background(), prover.NewJob(p.key.Key, shapes, p.witness, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	commit := func(shard int) prover.Commitment {
+		t.Helper()
+		m, err := s.Trace(&shapes[shard].Tables[0], p.witness.Shards[shard].Tables[0].Trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Commit(shapes[shard].Tree(verifier.Main, 0).Tree, []prover.Matrix{m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Free()
+		return c
+	}
+	root := func(c prover.Commitment) formats.Digest {
+		t.Helper()
+		r, err := c.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	before := p.shim.waits
+	var forgotten []prover.Commitment
+	for shard := range shapes {
+		c := commit(shard)
+		c.Free()
+		forgotten = append(forgotten, c)
+	}
+	if p.shim.waits != before {
+		t.Errorf("the host waited %d times", p.shim.waits-before)
+	}
+	for shard, c := range forgotten {
+		if got, want := root(c), root(commit(shard)); got != want {
+			t.Errorf("shard %d: the root is %x, was %x", shard, want, got)
+		}
+	}
+}
+
 // failing is a trace writer that fails in one of its rows, or writes what is no field element.
 type failing struct {
 	row int
@@ -325,6 +421,15 @@ func TestFailingWriters(t *testing.T) {
 		}
 	}
 	p.healthy(t, "failing writers")
+}
+
+// A suite without kernels is refused, with what to do instead.
+func TestOtherSuites(t *testing.T) {
+	_, err := open(t).Open(context.Background(), prover.Job{Suite: poseidon2.Suite{}, LogBlowup: 5})
+	var e *kernels.Error
+	if !errors.As(err, &e) || e.Kind != kernels.Unsupported || !strings.Contains(e.What, poseidon2.Name) || e.Next == "" {
+		t.Errorf("%v", err)
+	}
 }
 
 // A transcript with messages that nothing was drawn from cannot go on elsewhere: its next challenge depends on them.

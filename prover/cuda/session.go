@@ -2,16 +2,13 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
-	"unsafe"
+	"slices"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/merkle"
@@ -26,16 +23,24 @@ type session struct {
 	device    *kernels.Device
 	stage     prover.Stage
 	broken    error // the first error of a free
+	failed    bool  // something went wrong on the device
 	closed    bool
+	staging   staging
+	rows      []prover.RowWork
+	shards    int                           // of the proof
+	roots     kernels.Array[formats.Digest] // of trees that are gone: one of each shard at most
+	kept      int                           // of roots
 }
 
 // Close implements prover.Session. It waits for the device, and the next session may be opened.
 func (s *session) Close() {
 	if !s.closed {
 		s.closed = true
-		if err := s.device.Close(); err != nil {
-			s.backend.broken = err
+		err := errors.Join(s.staging.close(s.arena), s.device.Close())
+		if err != nil || s.failed {
+			err = errors.Join(err, s.backend.release())
 		}
+		s.backend.broken = err
 		<-s.backend.turn
 	}
 }
@@ -53,11 +58,12 @@ func (s *session) Enter(stage prover.Stage) {
 func (s *session) Work() ([]prover.StageWork, error) {
 	c, err := s.device.Counters()
 	if err != nil {
+		s.failed = true
 		return nil, &Error{s.stage, "counters", err}
 	}
 	var out []prover.StageWork
 	for _, st := range c.Stages[1:] { // the first is what came before any stage: nothing
-		out = append(out, prover.StageWork{Stage: prover.Stage(st.Label), BytesUp: st.BytesUp, BytesDown: st.BytesDown, Launches: st.Launches, Busy: st.Busy})
+		out = append(out, prover.StageWork{Stage: prover.Stage(st.Label), BytesUp: st.BytesUp, BytesDown: st.BytesDown, Launches: st.Launches, Busy: st.Busy, Code: st.Code})
 	}
 	return out, nil
 }
@@ -72,6 +78,7 @@ func (s *session) ready() error {
 
 // explain adds to an error where it happened.
 func (s *session) explain(err *error, format string, args ...any) {
+	s.failed = s.failed || *err != nil
 	if *err != nil && s.ctx.Err() == nil {
 		*err = &Error{s.stage, fmt.Sprintf(format, args...), *err}
 	} else if *err != nil {
@@ -126,108 +133,15 @@ func (s *session) newMatrix(r region, columns, logHeight int) (*matrix, error) {
 	return &matrix{s, values, columns, logHeight}, err
 }
 
-// elements are the values in staging memory.
-func elements(b []byte) []field.Element {
-	return unsafe.Slice((*field.Element)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/formats.ElementBytes)
-}
-
-// Trace implements prover.Session: rows are written to one half of the staging memory while the other half is on its way to the device.
-func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (_ prover.Matrix, err error) {
-	defer s.explain(&err, "trace of %s, 2^%d rows of %d columns", t.Name, t.LogHeight, t.Columns(verifier.Main))
-	m, err := s.newMatrix(passing, t.Columns(verifier.Main), t.LogHeight)
-	if err != nil {
-		return nil, err
-	}
-	sent := make(chan error, 1)
-	sent <- nil
-	height := 1 << t.LogHeight
-	rows := slotBytes / formats.ElementBytes / m.columns
-	rows = min(height, max(prover.RowAlign, rows/prover.RowAlign*prover.RowAlign))
-	for first, slot := 0, 0; first < height && err == nil; first, slot = first+rows, 1-slot {
-		var tile []field.Element
-		if tile, err = s.backend.slot(slot); err != nil {
-			break
-		}
-		n := min(rows, height-first)
-		tile = tile[:n*m.columns]
-		if err = writeTile(s.ctx, w, tile, n, first); err != nil {
-			break
-		}
-		if err = <-sent; err != nil {
-			sent <- nil
-			break
-		}
-		go func() { sent <- m.values.UploadTile(tile, n, first, height) }()
-	}
-	if last := <-sent; err == nil {
-		err = last
-	}
-	if err != nil {
-		m.Free()
-		return nil, err
-	}
-	return m, nil
-}
-
-// writeTile fills a tile, column-major, with the rows from first on, on all processors.
-func writeTile(ctx context.Context, w prover.TraceWriter, tile []field.Element, rows, first int) error {
-	workers := runtime.GOMAXPROCS(0)
-	grain := max(prover.RowAlign, min(1<<12, rows/(4*workers)/prover.RowAlign*prover.RowAlign))
-	var (
-		next   atomic.Int64
-		wait   sync.WaitGroup
-		once   sync.Once
-		failed error
-	)
-	work := func(from, to int) error {
-		part := make([][]field.Element, len(tile)/rows)
-		for c := range part {
-			part[c] = tile[c*rows+from : c*rows+to : c*rows+to]
-			clear(part[c])
-		}
-		if err := w.WriteRows(part, first+from); err != nil {
-			return err
-		}
-		for c := range part {
-			for r, v := range part[c] {
-				if v >= field.Modulus {
-					return fmt.Errorf("the trace writer wrote a value that is no field element: column %d, row %d, value %#x", c, first+from+r, uint64(v))
-				}
-			}
-		}
-		return ctx.Err()
-	}
-	for range min(workers, (rows+grain-1)/grain) {
-		wait.Go(func() {
-			for {
-				from := int(next.Add(int64(grain))) - grain
-				if from >= rows {
-					return
-				}
-				if err := work(from, min(from+grain, rows)); err != nil {
-					once.Do(func() { failed = err })
-					next.Store(int64(rows))
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return failed
-}
-
 // Fixed implements prover.Session.
 func (s *session) Fixed(columns [][]field.Element) (_ prover.Matrix, err error) {
 	log := log2(len(columns[0]))
 	defer s.explain(&err, "upload of %d fixed columns of 2^%d rows", len(columns), log)
 	m, err := s.newMatrix(lasting, len(columns), log)
-	for i := 0; i < len(columns) && err == nil; i++ {
-		var to kernels.Array[field.Element]
-		if to, err = m.values.Slice(i<<log, (i+1)<<log); err == nil {
-			err = to.Upload(columns[i])
-		}
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return m, s.sendRows(m, fixed(columns))
 }
 
 func log2(n int) (log int) {
@@ -295,7 +209,10 @@ func (c *commitment) columns(level int) (list kernels.Columns, err error) {
 }
 
 // Root implements prover.Commitment.
-func (c *commitment) Root() formats.Digest { return c.tree.root }
+func (c *commitment) Root() (_ formats.Digest, err error) {
+	defer c.s.explain(&err, "root of a tree of 2^%d", c.tree.shape.LogRows())
+	return c.tree.top()
+}
 
 // Open implements prover.Commitment.
 func (c *commitment) Open(indices []uint32) (o formats.Opening, err error) {
@@ -326,18 +243,22 @@ func (s *session) gather(to formats.Elements, columns kernels.Columns, rows []ui
 	}
 	defer give(s, &list)
 	values, err := s.device.Gather(list, rows, stride)
+	to = slices.Grow(to, formats.ElementBytes*len(values))
 	for _, v := range values {
 		to = to.Append(v)
 	}
 	return to, err
 }
 
-// Free implements prover.Commitment.
+// Free implements prover.Commitment. A root that was not asked for is kept.
 func (c *commitment) Free() {
 	for i := range c.matrices {
 		c.matrices[i].Free()
 	}
 	if c.tree != nil {
+		if err := c.tree.keep(); err != nil && c.s.broken == nil {
+			c.s.broken = err
+		}
 		c.tree.free()
 	}
 }
@@ -347,7 +268,49 @@ type tree struct {
 	s     *session
 	shape *merkle.Tree
 	nodes kernels.Array[formats.Digest]
-	root  formats.Digest
+	kept  kernels.Array[formats.Digest] // the root, when the nodes are gone
+	root  *formats.Digest               // once it is known
+}
+
+// top returns the root. It waits for the device the first time.
+func (t *tree) top() (formats.Digest, error) {
+	if t.root == nil {
+		at := t.kept
+		var err error
+		if t.nodes.Len() > 0 {
+			if at, err = t.nodes.Slice(1, 2); err != nil {
+				return formats.Digest{}, err
+			}
+		}
+		root := make([]formats.Digest, 1)
+		if err := at.Download(root); err != nil {
+			return formats.Digest{}, err
+		}
+		t.root = &root[0]
+	}
+	return *t.root, nil
+}
+
+// keep copies the root to where it stays, if it is not known.
+func (t *tree) keep() (err error) {
+	s := t.s
+	if t.root != nil || t.nodes.Len() == 0 {
+		return nil
+	}
+	if s.roots.Len() == 0 {
+		if s.roots, err = take[formats.Digest](s, tables, s.shards); err != nil {
+			return err
+		}
+	}
+	from, err := t.nodes.Slice(1, 2)
+	if err != nil {
+		return err
+	}
+	if t.kept, err = s.roots.Slice(s.kept, s.kept+1); err != nil {
+		return err
+	}
+	s.kept++
+	return t.kept.Copy(from)
 }
 
 func (t *tree) free() { give(t.s, &t.nodes) }
@@ -355,7 +318,7 @@ func (t *tree) free() { give(t.s, &t.nodes) }
 // hash makes a tree: columns lists the columns of a level.
 func (s *session) hash(shape *merkle.Tree, columns func(level int) (kernels.Columns, error)) (*tree, error) {
 	level := 0
-	t, err := s.grow(shape, func(out kernels.Array[formats.Digest], l *merkle.Level) error {
+	return s.grow(shape, func(out kernels.Array[formats.Digest], l *merkle.Level) error {
 		list, err := columns(level)
 		if err != nil {
 			return err
@@ -368,16 +331,6 @@ func (s *session) hash(shape *merkle.Tree, columns func(level int) (kernels.Colu
 		defer give(s, &on)
 		return s.device.Leaves(out, on, 1<<l.LogRows, 1, l.Shape())
 	})
-	if err != nil {
-		return nil, err
-	}
-	top, err := t.nodes.Slice(1, 2)
-	root := make([]formats.Digest, 1)
-	if err == nil {
-		err = top.Download(root)
-	}
-	t.root = root[0]
-	return t, err
 }
 
 // grow makes a tree's nodes: leaves hashes the rows of a level, the tallest first.

@@ -140,51 +140,58 @@ func quarterInputs(g int) (a, b, c, d int) {
 	return i, 4 + (i+1)&3, 8 + (i+2)&3, 12 + (i+3)&3
 }
 
-// buildCompress builds the circuit of the compression function, one row for each round in reverse order: Next is the round before. The row of the initial state (row 0)
-// computes the output of the compression before with the same columns. docs/systems/blake3.md argues rule by rule.
-func buildCompress(c *air.Builder, ch channels) {
-	var quarters [8]quarterWords
-	for g := range quarters {
-		quarters[g] = addQuarter(c, "G"+strconv.Itoa(g))
+// roundsCircuit is what circuits of the compression function share: one row for each round in reverse order, so that Next is the round before. The row of the initial state (row 0) computes the output of the compression
+// before with the same columns. docs/systems/blake3.md argues rule by rule.
+type roundsCircuit struct {
+	quarters               [8]quarterWords
+	message                []air.Expr
+	initial, first         air.Expr // 1 in row 0, in row 1
+	rounds, later          air.Expr // 1 from row 1 on, from row 2 on
+	before, between, after [16]word // the state before and after the column step, and after the diagonal step
+}
+
+// addRounds adds the columns.
+func addRounds(c *air.Builder) (r roundsCircuit) {
+	for g := range r.quarters {
+		r.quarters[g] = addQuarter(c, "G"+strconv.Itoa(g))
 	}
-	message := c.ColumnVector("m", 16)
-	parent, start, end, root, tail := c.Column("parent"), c.Column("start"), c.Column("end"), c.Column("root"), c.Column("tail")
-	chunk, size, length, u, v := c.Column("chunk"), c.Column("bytes"), c.Column("length"), c.Column("u"), c.Column("v")
+	r.message = c.ColumnVector("m", 16)
+	return r
+}
 
-	initial := c.PeriodicColumn(0, 0, 0, 0, 0, 0, 0, 1)
-	first := c.PeriodicColumn(0, 0, 0, 0, 0, 0, 1, 0)
-	rounds, later := initial.Not(), initial.Add(first).Not()
-
-	// The state before and after the column step, and after the diagonal step.
-	var before, between, after [16]word
-	for g := range quarters {
-		q := &quarters[g]
+// build constrains the rounds.
+func (r *roundsCircuit) build(c *air.Builder, ch bytes.Channels) {
+	r.initial = c.PeriodicColumn(0, 0, 0, 0, 0, 0, 0, 1)
+	r.first = c.PeriodicColumn(0, 0, 0, 0, 0, 0, 1, 0)
+	r.rounds, r.later = r.initial.Not(), r.initial.Add(r.first).Not()
+	for g := range r.quarters {
+		q := &r.quarters[g]
 		ia, ib, ic, id := quarterInputs(g)
 		a, b, cc, d := q.a2, q.b2Rotated(), q.c2, q.d2.right(1)
 		if g < 4 {
-			between[ia], between[ib], between[ic], between[id] = a, b, cc, d
+			r.between[ia], r.between[ib], r.between[ic], r.between[id] = a, b, cc, d
 		} else {
-			after[ia], after[ib], after[ic], after[id] = a, b, cc, d
+			r.after[ia], r.after[ib], r.after[ic], r.after[id] = a, b, cc, d
 		}
 	}
-	for i := range before {
-		before[i] = after[i].next()
+	for i := range r.before {
+		r.before[i] = r.after[i].next()
 	}
 
-	for g := range quarters {
-		q, state := &quarters[g], &before
+	for g := range r.quarters {
+		q, state := &r.quarters[g], &r.before
 		if g >= 4 {
-			state = &between
+			state = &r.between
 		}
 		ia, ib, ic, id := quarterInputs(g)
 		a, b, cc, d := state[ia], state[ib], state[ic], state[id]
 		d1, b1, d2 := q.d1.right(2), q.b1Rotated(), q.d2.right(1)
 		name := "G" + strconv.Itoa(g)
 		// The message word makes the two longer sums true in row 0 whatever they are.
-		c.Assert(name+" a1", carry3(a.value().Add(b.value()).Add(message[2*g]).Sub(q.a1.value())))
-		c.Assert(name+" c1", rounds.Mul(carry2(cc.value().Add(d1.value()).Sub(q.c1.value()))))
-		c.Assert(name+" a2", carry3(q.a1.value().Add(b1.value()).Add(message[2*g+1]).Sub(q.a2.value())))
-		c.Assert(name+" c2", rounds.Mul(carry2(q.c1.value().Add(d2.value()).Sub(q.c2.value()))))
+		c.Assert(name+" a1", carry3(a.value().Add(b.value()).Add(r.message[2*g]).Sub(q.a1.value())))
+		c.Assert(name+" c1", r.rounds.Mul(carry2(cc.value().Add(d1.value()).Sub(q.c1.value()))))
+		c.Assert(name+" a2", carry3(q.a1.value().Add(b1.value()).Add(r.message[2*g+1]).Sub(q.a2.value())))
+		c.Assert(name+" c2", r.rounds.Mul(carry2(q.c1.value().Add(d2.value()).Sub(q.c2.value()))))
 		one := c.Const(1)
 		for j := range 4 {
 			c.Push(ch.Xor, one, 1, d[j], q.a1[j], q.d1[j])
@@ -194,18 +201,30 @@ func buildCompress(c *air.Builder, ch channels) {
 		}
 	}
 	for i, from := range blake3.MsgPermutation {
-		c.Assert("message word "+strconv.Itoa(i), later.Mul(message[i].Sub(message[from].Next())))
+		c.Assert("message word "+strconv.Itoa(i), r.later.Mul(r.message[i].Sub(r.message[from].Next())))
 	}
+}
 
-	// Row 0, column step: the output of the compression before, v[i] ⊕ v[8+i].
-	var out [8]air.Expr
+// output is, in row 0, the output of the compression before, v[i] ⊕ v[8+i]: what the column step there computes.
+func (r *roundsCircuit) output(c *air.Builder) (out [8]air.Expr) {
 	for i := range 4 {
-		q, n := &quarters[i], strconv.Itoa(i)
-		c.Assert("output word "+n+": first half", initial.Mul(q.d1.right(2).value().Sub(before[i].value())))
-		c.Assert("output word "+n+": second half", initial.Mul(q.a2.value().Sub(before[8+i].value())))
-		c.Assert("output word "+strconv.Itoa(4+i)+": second half", initial.Mul(q.c1.value().Sub(before[12+i].value())))
+		q, n := &r.quarters[i], strconv.Itoa(i)
+		c.Assert("output word "+n+": first half", r.initial.Mul(q.d1.right(2).value().Sub(r.before[i].value())))
+		c.Assert("output word "+n+": second half", r.initial.Mul(q.a2.value().Sub(r.before[8+i].value())))
+		c.Assert("output word "+strconv.Itoa(4+i)+": second half", r.initial.Mul(q.c1.value().Sub(r.before[12+i].value())))
 		out[i], out[4+i] = q.d2.value(), q.b1().value()
 	}
+	return out
+}
+
+// buildCompress builds the circuit of the compressions that hash files.
+func buildCompress(c *air.Builder, ch channels) {
+	r := addRounds(c)
+	parent, start, end, root, tail := c.Column("parent"), c.Column("start"), c.Column("end"), c.Column("root"), c.Column("tail")
+	chunk, size, length, u, v := c.Column("chunk"), c.Column("bytes"), c.Column("length"), c.Column("u"), c.Column("v")
+	r.build(c, ch.Channels)
+	out := r.output(c)
+	message, after, initial, first, rounds := r.message, &r.after, r.initial, r.first, r.rounds
 
 	// Row 0, diagonal step: the initial state.
 	fresh := start.Add(parent)
@@ -257,8 +276,8 @@ func buildCompress(c *air.Builder, ch channels) {
 	c.Push(ch.tail, first.Mul(tail), 1, append([]air.Expr{length, start}, message...)...)
 
 	// Row 0 supplies facts about the compression before. Of two words that the row leaves free, and holds to be bytes, six bytes are the length.
-	low := quarters[0].c2.value()
-	high := quarters[1].c2[0].Add(quarters[1].c2[1].Times(1 << 8))
+	low := r.quarters[0].c2.value()
+	high := r.quarters[1].c2[0].Add(r.quarters[1].c2[1].Times(1 << 8))
 	c.Assert("the length of a claim", initial.Mul(size.Next().Sub(low).Sub(high.Times(1<<32))))
 	c.Assert("only ends and parents below the root are nodes", initial.Mul(u.Mul(parent.Next().Add(end.Next()).Not().Add(root.Next()))))
 	c.Assert("only roots are claimed", initial.Mul(v.Mul(root.Next().Not())))

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/blake3"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
 // forgery is a witness by a prover that deviates in chosen places and is consistent everywhere else: what follows from a deviation is computed from it, claims included.
 type forgery struct {
-	list     table          // one table of the circuit compress
+	list     []compression  // one table of the circuit compress
 	children map[int][2]int // of parents, by index in list
 
 	state   func(k int, v *[16]uint32)           // the initial state of compression k
@@ -31,9 +31,13 @@ type forgery struct {
 
 // newForgery starts with the honest compressions of a file and pads them to a power of two, at least two.
 func newForgery(data []byte) *forgery {
-	var t tree
-	t.hash(data, 0, blake3.Root)
-	f := &forgery{list: append(t.chunks, t.parents...), children: map[int][2]int{}}
+	t := newTree([][]byte{data})
+	t.hash()
+	f := &forgery{children: map[int][2]int{}}
+	for i := range t.blocks.values {
+		f.list = append(f.list, t.blocks.at(i))
+	}
+	f.list = append(f.list, t.parents...)
 	at := map[[8]uint32]int{}
 	for k := range f.list {
 		c := &f.list[k]
@@ -180,7 +184,7 @@ func (f *forgery) run(t *testing.T, checker *tracecheck.Checker) []tracecheck.Fa
 	if f.claims != nil {
 		f.claims(claims)
 	}
-	w := assemble(claims, [][]table{{f.list}}, 3)
+	w := assemble(claims, [][]*table{{{others: f.list}}}, 3)
 	traces, err := checker.Write(w)
 	if err != nil {
 		t.Fatal(err)

@@ -98,13 +98,13 @@ func (t splitTable) WriteRows(columns [][]field.Element, first int) error {
 }
 
 // tailTable is the trace of the circuit tail: the short blocks, then rows that answer for an empty one.
-type tailTable []*compression
+type tailTable []compression
 
 // newTailTable counts the lookups of all rows.
-func newTailTable(blocks []*compression, minLogHeight int, counts *bytes.Counts) prover.Table {
+func newTailTable(blocks []compression, minLogHeight int, counts *bytes.Counts) prover.Table {
 	height := max(minLogHeight, bits.Len(uint(len(blocks)-1)))
-	for _, c := range blocks {
-		for _, b := range c.shortWord() {
+	for i := range blocks {
+		for _, b := range blocks[i].shortWord() {
 			counts.Range(b, 1)
 		}
 	}
@@ -125,7 +125,7 @@ func (t tailTable) WriteRows(columns [][]field.Element, first int) error {
 			columns[colTailStart][r] = 1
 			continue
 		}
-		c := t[first+r]
+		c := &t[first+r]
 		columns[colTailUses][r], columns[colTailStart][r] = 1, field.Element(bit(c.has(blake3.ChunkStart)))
 		for i, w := range c.block {
 			columns[colTailMessage+i][r] = field.Element(w)

@@ -3,6 +3,7 @@ package blake3
 import (
 	"math/bits"
 
+	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/systems/bytes"
 	"github.com/ixprove/ixprove/verifier/blake3"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -73,7 +74,11 @@ type block struct {
 
 // fillRounds fills rows 1 to 7 and returns the state after them.
 func (b *block) fillRounds(c *compression) [16]uint32 {
-	v, m := c.state(), c.block
+	return b.mixRounds(c.state(), c.block)
+}
+
+// mixRounds is fillRounds for any state and block.
+func (b *block) mixRounds(v, m [16]uint32) [16]uint32 {
 	for r := 1; r < rowsPerCompression; r++ {
 		b.messages[r] = m
 		for g := range 8 {
@@ -90,13 +95,17 @@ func (b *block) fillRounds(c *compression) [16]uint32 {
 
 // fillInitial fills row 0 from the state v that the compression before ends with, and the bytes of its subtree.
 func (b *block) fillInitial(c *compression, v [16]uint32, before uint64) {
+	b.solveInitial(c.state(), v, before)
+}
+
+// solveInitial is fillInitial for any initial state s.
+func (b *block) solveInitial(s, v [16]uint32, before uint64) {
 	length := [4]uint32{uint32(before), uint32(before >> 32)}
 	row := &b.quarters[0]
 	for i := range 4 { // the outputs v[i] ⊕ v[8+i] and v[4+i] ⊕ v[12+i]
 		row[i] = solve(v[i], v[4+i], v[8+i], v[12+i], bits.RotateLeft32(v[i], 16), v[12+i], v[8+i], length[i])
 		row[i].put(&v, i, 4+i, 8+i, 12+i)
 	}
-	s := c.state()
 	for g := 4; g < 8; g++ { // the initial state, undoing the rotations by 8, 7 and 12
 		ia, ib, ic, id := quarterInputs(g)
 		d1 := bits.RotateLeft32(s[ia]^bits.RotateLeft32(s[id], 8), 16)
@@ -118,16 +127,19 @@ func (b *block) tally(counts *bytes.Counts) {
 	}
 }
 
-// rows holds the values of a compression's rows by column, as they lie in the table: row 7 first.
-type rows [compressColumns][rowsPerCompression]field.Element
+// column holds a column's values in a compression's rows, as they lie in the table: row 7 first.
+type column [rowsPerCompression]field.Element
 
-// store spreads the words over the columns.
-func (t *rows) store(b *block, c, before *compression) {
+// rows holds the values of a compression's rows by column.
+type rows [compressColumns]column
+
+// storeWords spreads the words over the columns of the rounds.
+func storeWords(t []column, b *block) {
 	for r := range b.quarters {
 		at := rowsPerCompression - 1 - r
 		for g := range b.quarters[r] {
 			q, base := &b.quarters[r][g], g*quarterColumns
-			to := (*[quarterColumns][rowsPerCompression]field.Element)(t[base : base+quarterColumns])
+			to := (*[quarterColumns]column)(t[base : base+quarterColumns])
 			for j := range 4 {
 				shift := 8 * j
 				to[offA1+j][at] = field.Element(q.a1 >> shift & 0xff)
@@ -148,6 +160,13 @@ func (t *rows) store(b *block, c, before *compression) {
 			}
 			t[colMessage+2*g][at], t[colMessage+2*g+1][at] = x, y
 		}
+	}
+}
+
+// store spreads the words and what the control columns say.
+func (t *rows) store(b *block, c, before *compression) {
+	storeWords(t[:], b)
+	for at := range rowsPerCompression {
 		for i, v := range [...]uint64{
 			bit(c.has(blake3.Parent)), bit(c.has(blake3.ChunkStart)), bit(c.has(blake3.ChunkEnd)), bit(c.has(blake3.Root)), bit(c.tail),
 			uint64(c.chunk), c.bytes, uint64(c.length),
@@ -156,7 +175,7 @@ func (t *rows) store(b *block, c, before *compression) {
 		}
 	}
 	for i, col := range [2]int{colU, colV} {
-		t[col] = [rowsPerCompression]field.Element{}
+		t[col] = column{}
 		t[col][rowsPerCompression-1] = field.Element(before.uses[i])
 		t[col][rowsPerCompression-2] = field.Element(c.split[i])
 	}
@@ -170,26 +189,70 @@ func bit(b bool) uint64 {
 }
 
 // table is the trace of the circuit compress: a power of two of compressions, each between the one that it follows and the one that follows it; the first follows the last.
-// The table holds them in reverse.
-type table []compression
+// They are some blocks and others, and the table holds them in reverse.
+type table struct {
+	blocks     *blocks
+	first, end int // of the blocks
+	others     []compression
+}
+
+// size is the number of compressions.
+func (t *table) size() int { return t.end - t.first + len(t.others) }
+
+// at is compression k.
+func (t *table) at(k int) compression {
+	if n := t.end - t.first; k >= n {
+		return t.others[k-n]
+	}
+	return t.blocks.at(t.first + k)
+}
+
+// facts counts the facts about sizes that the compressions use, and returns the short blocks. Only the last block of a chunk has either.
+func (t *table) facts(count func(f splitFact, n uint64)) (tails []compression) {
+	one := func(c compression) {
+		if c.closes() {
+			count(c.splitFact(), 1)
+		}
+		if c.tail {
+			tails = append(tails, c)
+		}
+	}
+	for i := t.first; i < t.end; {
+		file, block := t.blocks.find(i)
+		begin := i - block
+		end := min(t.end, begin+atLeastOne(len(file), blake3.BlockSize))
+		whole := min(end, begin+len(file)/blake3.ChunkSize*blocksPerChunk)
+		if whole > i {
+			count(splitFact{0, blake3.ChunkSize, blake3.ChunkSize}, uint64((whole-i)/blocksPerChunk))
+		}
+		if whole < end {
+			one(t.blocks.at(end - 1))
+		}
+		i = end
+	}
+	for _, c := range t.others {
+		one(c)
+	}
+	return tails
+}
 
 // each calls f with the words of every compression from first to last-1, its predecessor known.
-func (t table) each(first, last int, f func(k int, b *block, c, before *compression)) {
+func (t *table) each(first, last int, f func(k int, b *block, c, before *compression)) {
 	var b block
-	before := &t[(first+len(t)-1)%len(t)]
-	v := b.fillRounds(before)
+	before := t.at((first + t.size() - 1) % t.size())
+	v := b.fillRounds(&before)
 	for k := first; k < last; k++ {
-		c := &t[k]
-		b.fillInitial(c, v, before.bytes)
-		v = b.fillRounds(c)
-		f(k, &b, c, before)
+		c := t.at(k)
+		b.fillInitial(&c, v, before.bytes)
+		v = b.fillRounds(&c)
+		f(k, &b, &c, &before)
 		before = c
 	}
 }
 
 // WriteRows implements prover.TraceWriter.
-func (t table) WriteRows(columns [][]field.Element, first int) error {
-	n, last := len(t), first+len(columns[0])
+func (t *table) WriteRows(columns [][]field.Element, first int) error {
+	n, last := t.size(), first+len(columns[0])
 	var values rows
 	t.each(n-last/rowsPerCompression, n-first/rowsPerCompression, func(k int, b *block, c, before *compression) {
 		values.store(b, c, before)
@@ -199,4 +262,36 @@ func (t table) WriteRows(columns [][]field.Element, first int) error {
 		}
 	})
 	return nil
+}
+
+// seedWords is what a kernel reads of a compression: seed's words.
+const seedWords = 18
+
+// seed writes what the rows of a compression and of its neighbours follow from. kernels/cu/rows_blake3.cu reads it.
+func (c *compression) seed(words *[seedWords]uint64) {
+	for i := range 4 {
+		words[i] = uint64(c.cv[2*i]) | uint64(c.cv[2*i+1])<<32
+	}
+	for i := range 8 {
+		words[4+i] = uint64(c.block[2*i]) | uint64(c.block[2*i+1])<<32
+	}
+	words[12], words[13], words[14] = c.bytes, c.split[0], c.split[1]
+	words[15] = uint64(c.chunk) | uint64(c.length)<<32
+	words[16] = uint64(c.flags) | bit(c.tail)<<32
+	words[17] = uint64(c.uses[0]) | uint64(c.uses[1])<<32
+}
+
+// kernel is a run of a kernel over the compressions, with a thread for each row.
+func (t *table) kernel(name string) prover.RowKernel {
+	return prover.RowKernel{Name: name, Items: t.size(), Words: seedWords, Threads: rowsPerCompression, Seeds: func(words []uint64, first int) {
+		for i := range len(words) / seedWords {
+			c := t.at(first + i)
+			c.seed((*[seedWords]uint64)(words[seedWords*i:]))
+		}
+	}}
+}
+
+// RowKernels implements prover.DeviceTrace.
+func (t *table) RowKernels() []prover.RowKernel {
+	return []prover.RowKernel{t.kernel("rows_blake3_compress")}
 }

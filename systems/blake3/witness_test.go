@@ -12,8 +12,8 @@ import (
 	zeebo "github.com/zeebo/blake3"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 

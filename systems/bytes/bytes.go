@@ -5,6 +5,8 @@
 package bytes
 
 import (
+	"sync"
+
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -81,17 +83,50 @@ func (c *Counts) Merge(other *Counts) {
 	}
 }
 
-// Table is the witness table of the counts, which must not change any more. circuit is the index of the circuit in the key.
-func (c *Counts) Table(circuit int) prover.Table {
-	return prover.Table{Circuit: circuit, LogHeight: LogHeight, Trace: c}
+// Source is rows of another circuit whose uses are counted when the table is written: by the host, or by a kernel that adds them to the columns.
+type Source struct {
+	Count  func(*Counts)
+	Kernel prover.RowKernel
+}
+
+// Table is the witness table of the counts and of what the sources count, neither of which may change any more. circuit is the index of the circuit in the key.
+func (c *Counts) Table(circuit int, sources ...Source) prover.Table {
+	total := func() *Counts {
+		sum := *c
+		for _, s := range sources {
+			s.Count(&sum)
+		}
+		return &sum
+	}
+	return prover.Table{Circuit: circuit, LogHeight: LogHeight, Trace: &trace{c, sources, sync.OnceValue(total)}}
+}
+
+// trace is the trace of the circuit.
+type trace struct {
+	counts  *Counts
+	sources []Source
+	total   func() *Counts
 }
 
 // WriteRows implements prover.TraceWriter.
-func (c *Counts) WriteRows(trace [][]field.Element, first int) error {
-	for i := range c {
-		for r := range trace[i] {
-			trace[i][r] = field.Element(c[i][first+r])
+func (t *trace) WriteRows(to [][]field.Element, first int) error {
+	for i, uses := range t.total() {
+		for r := range to[i] {
+			to[i][r] = field.Element(uses[first+r])
 		}
 	}
 	return nil
+}
+
+// RowKernels implements prover.DeviceTrace: the counts, then what the sources add.
+func (t *trace) RowKernels() []prover.RowKernel {
+	out := []prover.RowKernel{{Name: "rows_words", Items: columns << LogHeight, Words: 1, Threads: 1, Seeds: func(words []uint64, first int) {
+		for i := range words {
+			words[i] = t.counts[(first+i)>>LogHeight][(first+i)&(1<<LogHeight-1)]
+		}
+	}}}
+	for _, s := range t.sources {
+		out = append(out, s.Kernel)
+	}
+	return out
 }

@@ -3,8 +3,8 @@ package bytes
 import (
 	"testing"
 
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/prover"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
-	"github.com/ixprove/ixprove/systems/internal/tracecheck"
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 

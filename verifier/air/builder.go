@@ -75,9 +75,10 @@ type Builder struct {
 	ColumnNames []string          // of the main columns
 	Asserted    []string          // names of the constraints
 
-	system *System
-	nodes  map[formats.Node]uint32
-	next   map[uint32]Expr // of the nodes that were read in the next row
+	system  *System
+	nodes   map[formats.Node]uint32
+	degrees []Degree        // of the nodes
+	next    map[uint32]Expr // of the nodes that were read in the next row
 }
 
 // Expr is a polynomial in the columns of a row and of the next row. The zero value belongs to no circuit and is refused wherever it is used.
@@ -98,8 +99,17 @@ func (b *Builder) node(n formats.Node) Expr {
 		id = uint32(len(b.Nodes))
 		b.nodes[n] = id
 		b.Nodes = append(b.Nodes, n)
+		b.degrees = append(b.degrees, degreeOf(n, b.degrees))
 	}
 	return Expr{b, id}
+}
+
+// Degree is the expression's degree, as key generation judges it.
+func (x Expr) Degree() Degree {
+	if x.b == nil {
+		return Degree{}
+	}
+	return x.b.degrees[x.id]
 }
 
 // Const is a constant.

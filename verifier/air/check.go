@@ -138,22 +138,19 @@ func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 			e.Expected = "less than " + e.Expected
 			return e
 		}
-		columns, d := 0, Degree{}
+		columns := 0
 		switch n.Op {
 		case formats.OpConst:
 			if n.A >= field.Modulus {
 				return bad("a constant is not canonical", field.Modulus, n.A)
 			}
 		case formats.OpMain:
-			columns, d = int(c.Columns), Degree{1, 0}
+			columns = int(c.Columns)
 		case formats.OpFixed:
-			columns, d = c.FixedColumns(), Degree{1, 0}
+			columns = c.FixedColumns()
 		case formats.OpPeriodic:
-			columns, d = len(c.Periodic), Degree{1, 0}
-		case formats.OpFirst, formats.OpLast:
-			d = Degree{1, 0}
-		case formats.OpTransition:
-			d = Degree{0, 1}
+			columns = len(c.Periodic)
+		case formats.OpFirst, formats.OpLast, formats.OpTransition:
 		case formats.OpAdd, formats.OpSub, formats.OpMul:
 			if n.A >= uint64(i) {
 				return bad("an operand is not an earlier node", uint64(i), n.A)
@@ -161,11 +158,7 @@ func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 			if uint64(n.B) >= uint64(i) {
 				return bad("an operand is not an earlier node", uint64(i), uint64(n.B))
 			}
-			a, b := c.degrees[n.A], c.degrees[n.B]
-			if d = a.max(b); n.Op == formats.OpMul {
-				d = a.plus(b)
-			}
-			if d.Rows > 1<<16 || d.Extra > 1<<16 { // keeps the sums far from overflow; no admissible node is near
+			if d := degreeOf(n, c.degrees); d.Rows > 1<<16 || d.Extra > 1<<16 { // keeps the sums far from overflow; no admissible node is near
 				return bad("a node's degree is out of range", 1<<16, uint64(max(d.Rows, d.Extra)))
 			}
 		default:
@@ -191,10 +184,25 @@ func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 				return bad("a constant has an operand", 1, uint64(n.B))
 			}
 		}
-		c.degrees[i] = d
+		c.degrees[i] = degreeOf(n, c.degrees)
 	}
 	c.NextMain, c.NextFixed = indices(next[0]), indices(next[1])
 	return nil
+}
+
+// degreeOf is the degree of a node whose operands have these degrees.
+func degreeOf(n formats.Node, degrees []Degree) Degree {
+	switch n.Op {
+	case formats.OpConst:
+		return Degree{}
+	case formats.OpTransition:
+		return Degree{0, 1}
+	case formats.OpAdd, formats.OpSub:
+		return degrees[n.A].max(degrees[n.B])
+	case formats.OpMul:
+		return degrees[n.A].plus(degrees[n.B])
+	}
+	return Degree{1, 0}
 }
 
 func indices(set []bool) []int {

@@ -51,6 +51,22 @@ func dot3(a, b, c, d, e, f uint64) Element {
 	return Reduce160(top+k, hi, lo)
 }
 
+// Dot returns Σ coefficients[i]·values[i], fewer than 2^32 terms: products are summed in 160 bits and reduced once. values is at least as long as coefficients.
+func Dot(coefficients []Ext, values []Element) Ext {
+	var lo, hi, top [3]uint64
+	for i := range coefficients {
+		c, v := &coefficients[i], uint64(values[i])
+		for k := range c {
+			h, l := bits.Mul64(uint64(c[k]), v)
+			var carry uint64
+			lo[k], carry = bits.Add64(lo[k], l, 0)
+			hi[k], carry = bits.Add64(hi[k], h, carry)
+			top[k] += carry
+		}
+	}
+	return Ext{Reduce160(top[0], hi[0], lo[0]), Reduce160(top[1], hi[1], lo[1]), Reduce160(top[2], hi[2], lo[2])}
+}
+
 // SquareExt returns a*a.
 func SquareExt(a Ext) Ext { return MulExt(a, a) }
 

@@ -107,6 +107,25 @@ func TestExtension(t *testing.T) {
 	}
 }
 
+// A sum of products in 160 bits is that of the reduced products, also of a million of the largest.
+func TestDot(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for _, n := range []int{0, 1, 2, 7, 1 << 20} {
+		coefficients, values := make([]Ext, n), make([]Element, n)
+		var want Ext
+		for i := range values {
+			coefficients[i], values[i] = Ext{Modulus - 1, Modulus - 1, Modulus - 1}, Modulus-1
+			if n < 1<<20 {
+				coefficients[i], values[i] = Ext{New(r.Uint64()), New(r.Uint64()), New(r.Uint64())}, New(r.Uint64())
+			}
+			want = AddExt(want, ScaleExt(coefficients[i], values[i]))
+		}
+		if got := Dot(coefficients, values); got != want {
+			t.Errorf("%d terms: %v, want %v", n, got, want)
+		}
+	}
+}
+
 func TestInverses(t *testing.T) {
 	for _, v := range samples(100) {
 		a := New(v)

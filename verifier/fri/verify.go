@@ -55,20 +55,23 @@ type Proof struct {
 	Layers []formats.Opening
 }
 
-// Verify checks that the codewords, given at the queried points, are close to polynomials of their degrees. indices are the sorted, distinct query indices of the
-// tallest domain; codeword k, of height Heights[k], has at codewords[k][i] its value at the i-th of the distinct indices >> (Heights[0] - Heights[k]).
-// Lengths of roots, betas, final polynomial and layers are those of the schedule. A failure is one of P-32 to P-35.
-func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field.Ext, p *Proof) *formats.Error {
+// Layer is what the queries reach of a layer: its leaves, ascending, and their values one after another, those that the verifier computes among them.
+type Layer struct {
+	Leaves []uint32
+	Values formats.Elements
+}
+
+// Expand computes all layers from the codewords and the values that the proof has, and the last codeword at the queried points. Arguments are those of Verify. The only failure is P-32.
+func Expand(s *Schedule, indices []uint32, codewords [][]field.Ext, p *Proof) (layers []Layer, last []field.Ext, at []uint32, err *formats.Error) {
 	current := append([]field.Ext(nil), codewords[0]...)
-	at := indices
+	at = indices
 	for i, step := range s.Steps {
-		place := "layer " + strconv.Itoa(i)
 		leaves := merkle.Distinct(at, step)
 		arity := 1 << step
 		missing := len(leaves)*arity - len(at)
 		layer := &p.Layers[i]
 		if len(layer.Rows) != missing*formats.ExtElementBytes {
-			return reject("P-32", place, "the layer has another number of values than the queries need").
+			return nil, nil, nil, reject("P-32", place(i), "the layer has another number of values than the queries need").
 				Mismatch(uint64(missing*formats.ExtElementBytes), uint64(len(layer.Rows)))
 		}
 		// Fill the leaves with what is known and read the rest.
@@ -92,14 +95,9 @@ func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field
 				}
 			}
 		}
-		log := s.LogSize(i)
-		tree := merkle.NewTree(suite, []merkle.Matrix{{LogRows: log - step, Width: 3 * arity}})
-		if _, f := tree.Verify(&p.Roots[i], leaves, &formats.Opening{Rows: full, Siblings: layer.Siblings}); f.Fault == merkle.Siblings {
-			return reject("P-33", place, "the layer has another number of siblings than the queries need").Mismatch(f.Expected, f.Got)
-		} else if f.Fault != merkle.None {
-			return reject("P-34", place, "the layer's multiproof leads to another root")
-		}
+		layers = append(layers, Layer{leaves, full})
 		// Fold, and let the codeword of this height enter.
+		log := s.LogSize(i)
 		w, _ := field.RootOfUnity(log)
 		inverse, _ := field.Inverse(w)
 		next := make([]field.Ext, len(leaves))
@@ -116,6 +114,29 @@ func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field
 		}
 		current, at = next, leaves
 	}
+	return layers, current, at, nil
+}
+
+// Tree is the tree of layer i.
+func (s *Schedule) Tree(suite hash.Suite, i int) *merkle.Tree {
+	return merkle.NewTree(suite, []merkle.Matrix{{LogRows: s.LogSize(i + 1), Width: 3 << s.Steps[i]}})
+}
+
+// Verify checks that the codewords, given at the queried points, are close to polynomials of their degrees. indices are the sorted, distinct query indices of the
+// tallest domain; codeword k, of height Heights[k], has at codewords[k][i] its value at the i-th of the distinct indices >> (Heights[0] - Heights[k]).
+// Lengths of roots, betas, final polynomial and layers are those of the schedule. A failure is one of P-32 to P-35.
+func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field.Ext, p *Proof) *formats.Error {
+	layers, last, at, err := Expand(s, indices, codewords, p)
+	if err != nil {
+		return err
+	}
+	for i, l := range layers {
+		if _, f := s.Tree(suite, i).Verify(&p.Roots[i], l.Leaves, &formats.Opening{Rows: l.Values, Siblings: p.Layers[i].Siblings}); f.Fault == merkle.Siblings {
+			return reject("P-33", place(i), "the layer has another number of siblings than the queries need").Mismatch(f.Expected, f.Got)
+		} else if f.Fault != merkle.None {
+			return reject("P-34", place(i), "the layer's multiproof leads to another root")
+		}
+	}
 	log := s.Final + s.LogBlowup
 	w, _ := field.RootOfUnity(log)
 	for i, index := range at {
@@ -124,12 +145,14 @@ func Verify(suite hash.Suite, s *Schedule, indices []uint32, codewords [][]field
 		for k := len(p.Final) - 1; k >= 0; k-- {
 			v = field.AddExt(field.ScaleExt(v, y), p.Final[k])
 		}
-		if v != current[i] {
+		if v != last[i] {
 			return reject("P-35", "point "+strconv.FormatUint(uint64(index), 10), "the last codeword is not the final polynomial")
 		}
 	}
 	return nil
 }
+
+func place(layer int) string { return "layer " + strconv.Itoa(layer) }
 
 func reject(check, place, what string) *formats.Error {
 	return &formats.Error{Class: formats.Rejected, Check: check, Place: place, What: what}

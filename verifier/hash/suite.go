@@ -32,12 +32,24 @@ type Suite interface {
 	Inject(left, right, row *Digest) Digest
 	// Absorb is the transcript state after words.
 	Absorb(state *Digest, words []uint64) Digest
-	// Squeeze is a block of the transcript's output.
-	Squeeze(state *Digest, block uint64) [4]uint64
+	// Squeeze is a block of the transcript's output: the first n words, n at least 1. A challenge in F is a word below p, and a query index the low bits of a word.
+	Squeeze(state *Digest, block uint64) (words [4]uint64, n int)
 	// Fork is the state of branch i.
 	Fork(state *Digest, i uint64) Digest
 	// Grind is the word whose low bits a nonce must make zero.
 	Grind(state *Digest, nonce uint64) uint64
+	// Canonical reports whether each 32 bytes are a digest of the suite. Others must not reach the functions above from outside, lest a proof have two encodings.
+	Canonical(digests []byte) bool
+}
+
+// Named returns the suite of that name among suites, and false if there is none.
+func Named(name string, suites []Suite) (Suite, bool) {
+	for _, s := range suites {
+		if s.Name() == name {
+			return s, true
+		}
+	}
+	return nil, false
 }
 
 // The keys of BLAKE3's keyed mode, one a purpose: ASCII, zero-padded.
@@ -110,12 +122,12 @@ func (Blake3) Absorb(state *Digest, words []uint64) Digest {
 }
 
 // Squeeze implements Suite.
-func (Blake3) Squeeze(state *Digest, block uint64) (out [4]uint64) {
+func (Blake3) Squeeze(state *Digest, block uint64) (words [4]uint64, n int) {
 	d := withNumber(&keySqueeze, state, block)
-	for i := range out {
-		out[i] = Word(d[8*i:])
+	for i := range words {
+		words[i] = Word(d[8*i:])
 	}
-	return out
+	return words, len(words)
 }
 
 // Fork implements Suite.
@@ -126,6 +138,9 @@ func (Blake3) Grind(state *Digest, nonce uint64) uint64 {
 	d := withNumber(&keyGrind, state, nonce)
 	return Word(d[:])
 }
+
+// Canonical implements Suite: any 32 bytes are a digest.
+func (Blake3) Canonical([]byte) bool { return true }
 
 func withNumber(key *[32]byte, state *Digest, n uint64) Digest {
 	var b [40]byte

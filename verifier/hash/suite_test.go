@@ -40,7 +40,8 @@ func le64(words ...uint64) (b []byte) {
 	return b
 }
 
-func digest(words [4]uint64) hash.Digest { return hash.Digest(le64(words[:]...)) }
+// block is a full block of words as a digest.
+func block(words [4]uint64, n int) hash.Digest { return hash.Digest(le64(words[:n]...)) }
 
 // TestTable is the table of docs/protocol.md section 3, row by row.
 func TestTable(t *testing.T) {
@@ -77,7 +78,7 @@ func TestTable(t *testing.T) {
 			{"node", suite.Node(&x, &y), labelled(t, "ixprove/1 merkle node", x[:], y[:])},
 			{"inject", suite.Inject(&x, &y, &z), labelled(t, "ixprove/1 merkle inject", x[:], y[:], z[:])},
 			{"absorb", suite.Absorb(&x, words), labelled(t, "ixprove/1 absorb", x[:], row)},
-			{"squeeze", digest(suite.Squeeze(&x, number)), labelled(t, "ixprove/1 squeeze", x[:], le64(number))},
+			{"squeeze", block(suite.Squeeze(&x, number)), labelled(t, "ixprove/1 squeeze", x[:], le64(number))},
 			{"fork", suite.Fork(&x, number), labelled(t, "ixprove/1 fork", x[:], le64(number))},
 			{"key digest", hash.KeyDigest(row), labelled(t, "ixprove/1 verifying key", row)},
 		} {
@@ -92,6 +93,22 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestNamed finds a suite by its name among those given, and no other.
+func TestNamed(t *testing.T) {
+	suites := []hash.Suite{hash.Blake3{}}
+	if s, ok := hash.Named("blake3", suites); !ok || s != suites[0] {
+		t.Error("blake3 is not found")
+	}
+	for _, name := range []string{"", "Blake3", "poseidon2-bn254"} {
+		if s, ok := hash.Named(name, suites); ok || s != nil {
+			t.Errorf("%q is found", name)
+		}
+	}
+	if !suites[0].Canonical(make([]byte, 64)) || !suites[0].Canonical([]byte{255}) {
+		t.Error("there are bytes that are no digest of blake3")
+	}
+}
+
 // TestDomainSeparation gives every function the same bytes: no two may agree.
 func TestDomainSeparation(t *testing.T) {
 	suite, zero := hash.Blake3{}, hash.Digest{}
@@ -101,7 +118,7 @@ func TestDomainSeparation(t *testing.T) {
 		suite.Leaf(&zero, make([]byte, 64)),
 		suite.Absorb(&zero, make([]uint64, 4)),
 		suite.Absorb(&zero, make([]uint64, 1)),
-		digest(suite.Squeeze(&zero, 0)),
+		block(suite.Squeeze(&zero, 0)),
 		suite.Fork(&zero, 0),
 		suite.Shape(0, nil),
 		suite.Shape(0, []int{0}),

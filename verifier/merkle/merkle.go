@@ -124,8 +124,18 @@ func (t *Tree) RowBytes(indices []uint32) uint64 {
 
 // Verify checks a multiproof for the sorted, distinct indices of the tallest height against the root.
 func (t *Tree) Verify(root *hash.Digest, indices []uint32, proof *formats.Opening) (*Opened, Failure) {
+	o, top, failure := t.Climb(indices, proof, nil)
+	if failure.Fault == None && (top == nil || *top != *root) { // without indices nothing leads anywhere
+		return nil, Failure{Fault: Root}
+	}
+	return o, failure
+}
+
+// Climb computes the root that a multiproof for the sorted, distinct indices leads to, nil if there are none. It calls visit, if there is one, for each digest that the multiproof
+// determines, with the logarithm of the number of nodes at its level and its index there.
+func (t *Tree) Climb(indices []uint32, proof *formats.Opening, visit func(log int, index uint32, d *hash.Digest)) (*Opened, *hash.Digest, Failure) {
 	if want := t.RowBytes(indices); uint64(len(proof.Rows)) != want {
-		return nil, Failure{RowBytes, want, uint64(len(proof.Rows))}
+		return nil, nil, Failure{RowBytes, want, uint64(len(proof.Rows))}
 	}
 	o := &Opened{tree: t}
 	rest := []byte(proof.Rows)
@@ -133,6 +143,9 @@ func (t *Tree) Verify(root *hash.Digest, indices []uint32, proof *formats.Openin
 		at := Distinct(indices, t.LogRows()-t.Levels[i].LogRows)
 		n := len(at) * t.Levels[i].bytes
 		o.indices, o.rows, rest = append(o.indices, at), append(o.rows, rest[:n]), rest[n:]
+	}
+	if visit == nil {
+		visit = func(int, uint32, *hash.Digest) {}
 	}
 	known := o.indices[0]
 	digests := t.hashRows(o, 0)
@@ -147,19 +160,21 @@ func (t *Tree) Verify(root *hash.Digest, indices []uint32, proof *formats.Openin
 		up := 0
 		for i := 0; i < len(known); up++ {
 			index, left, right := known[i], digests[i], hash.Digest{}
+			visit(log, index, &left)
 			if i+1 < len(known) && known[i+1] == index^1 {
 				right = digests[i+1]
 				i += 2
 			} else {
 				if (used+1)*len(right) > len(siblings) {
-					return nil, Failure{Siblings, uint64(t.SiblingCount(indices)), uint64(len(siblings) / len(right))}
+					return nil, nil, Failure{Siblings, uint64(t.SiblingCount(indices)), uint64(len(siblings) / len(right))}
 				}
 				copy(right[:], siblings[used*len(right):])
 				used++
-				if index&1 == 1 {
-					left, right = right, left
-				}
 				i++
+			}
+			visit(log, index^1, &right)
+			if index&1 == 1 { // its sibling is the left one
+				left, right = right, left
 			}
 			if rows != nil {
 				digests[up] = t.suite.Inject(&left, &right, &rows[up])
@@ -170,15 +185,16 @@ func (t *Tree) Verify(root *hash.Digest, indices []uint32, proof *formats.Openin
 		}
 		known, digests = known[:up], digests[:up]
 	}
-	if used*len(root) != len(siblings) {
-		return nil, Failure{Siblings, uint64(used), uint64(len(siblings) / len(root))}
-	}
-	if len(digests) == 0 || digests[0] != *root { // without indices nothing leads anywhere
-		return nil, Failure{Fault: Root}
+	if used*len(hash.Digest{}) != len(siblings) {
+		return nil, nil, Failure{Siblings, uint64(used), uint64(len(siblings) / len(hash.Digest{}))}
 	}
 	// known overwrote the first level's indices.
 	o.indices[0] = Distinct(indices, 0)
-	return o, Failure{}
+	if len(digests) == 0 {
+		return o, nil, Failure{}
+	}
+	visit(0, 0, &digests[0])
+	return o, &digests[0], Failure{}
 }
 
 func (t *Tree) hashRows(o *Opened, level int) []hash.Digest {

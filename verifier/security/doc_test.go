@@ -24,31 +24,39 @@ func TestDocumentedFigures(t *testing.T) {
 
 func figures() string {
 	var b strings.Builder
-	b.WriteString("| profile | blowup | Q | g | m | smallest height | proven (Johnson) | proven (unique) | conjectured |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| profile | suite | blowup | Q | g | m | smallest height | proven (Johnson) | proven (unique) | conjectured | digests |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, p := range Profiles() {
-		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %d | 2^%d | %d | %d | %d |\n", p.Name, 1<<p.LogBlowup, p.Queries,
+		fmt.Fprintf(&b, "| `%s` | `%s` | %d | %d | %d | %d | 2^%d | %d | %d | %d | %d |\n", p.Name, p.Suite, 1<<p.LogBlowup, p.Queries,
 			p.GrindingBits, p.Multiplicity, p.MinLogHeight, Level(Terms(p, reference(), Johnson)),
-			Level(Terms(p, reference(), Unique)), Level(Terms(p, reference(), Conjectured)))
+			Level(Terms(p, reference(), Unique)), Level(Terms(p, reference(), Conjectured)), DigestLevel(Terms(p, reference(), Johnson)))
 	}
 	for _, r := range []struct {
 		regime Regime
 		title  string
 	}{{Johnson, "proven up to the Johnson bound"}, {Unique, "proven within the unique decoding radius"}, {Conjectured, "conjectured"}} {
 		fmt.Fprintf(&b, "\nBits of each term, %s:\n\n| profile |", r.title)
-		rows, columns := "", ""
-		for i, p := range Profiles() {
-			rows += fmt.Sprintf("| `%s` |", p.Name)
-			for _, term := range Terms(p, reference(), r.regime) {
-				if i == 0 {
-					columns += "---|"
-					b.WriteString(" " + term.Name + " |")
-				}
-				rows += fmt.Sprintf(" %.2f |", term.Bits)
+		var longest []Term // profiles differ in the number of folds alone
+		for _, p := range Profiles() {
+			if terms := Terms(p, reference(), r.regime); len(terms) > len(longest) {
+				longest = terms
 			}
-			rows += "\n"
 		}
-		b.WriteString("\n|---|" + columns + "\n" + rows)
+		for _, term := range longest {
+			b.WriteString(" " + term.Name + " |")
+		}
+		b.WriteString("\n|---|" + strings.Repeat("---|", len(longest)) + "\n")
+		for _, p := range Profiles() {
+			bits := byName(Terms(p, reference(), r.regime))
+			fmt.Fprintf(&b, "| `%s` |", p.Name)
+			for _, term := range longest {
+				if v, ok := bits[term.Name]; ok {
+					fmt.Fprintf(&b, " %.2f", v)
+				}
+				b.WriteString(" |")
+			}
+			b.WriteString("\n")
+		}
 	}
 	b.WriteString("\nBits of the terms that grow with the number K of such shards, proven up to the Johnson bound:\n\n| profile |")
 	shards := []int{1, 16, 1024}

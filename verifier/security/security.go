@@ -79,8 +79,26 @@ const maxCount = 1 << 30
 // fieldSize is |F| = p^3 for the cubic extension of Goldilocks, about 2^192.
 const fieldSize float64 = (1<<64 - 1<<32 + 1) * (1<<64 - 1<<32 + 1) * (1<<64 - 1<<32 + 1)
 
-// collisionBits is the collision resistance of a 256-bit digest: half its length.
-const collisionBits = 128
+// Target is the level that the protocol aims at. No proof is said to be worth more, whatever its terms.
+const Target = 128
+
+// suiteDigest is what the accounting knows of a suite's digests: log2 of their number, twice the bits of work that a collision takes.
+type suiteDigest struct {
+	sizeBits float64
+	source   string
+}
+
+// digestOf returns false for a suite that no profile has.
+func digestOf(suite string) (suiteDigest, bool) {
+	switch suite {
+	case SuiteBlake3:
+		return suiteDigest{256, "collisions of a 256-bit digest"}, true
+	case SuitePoseidon2:
+		const scalars float64 = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001 // r, the order of BN254
+		return suiteDigest{log2(scalars), "collisions of a digest in the scalar field of BN254"}, true
+	}
+	return suiteDigest{}, false
+}
 
 // Regime says what is assumed about words far from the code. The zero value is no regime.
 type Regime string
@@ -128,7 +146,7 @@ type Error string
 func (e Error) Error() string { return "ixprove: security: " + string(e) }
 
 // Check returns an [Error] if p or s has a number out of range: no shards, a shard without tables, a domain above
-// 2^[TwoAdicity], no queries, a multiplicity below the 3 of BCHKS25, an arity above 8, a count that is negative or above 2^30.
+// 2^[TwoAdicity], no queries, an unknown suite, a multiplicity below the 3 of BCHKS25, an arity above 8, a count that is negative or above 2^30.
 // It does not ask whether the result is secure.
 func Check(p Profile, s Shape) error {
 	type bound struct {
@@ -155,6 +173,9 @@ func Check(p Profile, s Shape) error {
 		{"claims", s.Claims, 0, maxCount},
 		{"shards", len(s.Shards), 1, maxCount},
 	}...)
+	if _, ok := digestOf(p.Suite); !ok && err == nil {
+		err = Error("suite: expected one of a profile, got " + p.Suite)
+	}
 	tables := 0
 	for _, shard := range s.Shards {
 		tables += len(shard)
@@ -187,6 +208,7 @@ func Terms(p Profile, s Shape, r Regime) []Term {
 	if err := Check(p, s); err != nil {
 		return []Term{{"shape", err.Error(), 0}}
 	}
+	digest, _ := digestOf(p.Suite)
 	var l ledger
 	const lookupSource = "Ha22b: (rows x lookups + claims) x width / F"
 	if r == Conjectured {
@@ -194,7 +216,7 @@ func Terms(p Profile, s Shape, r Regime) []Term {
 		l.add("lookup", lookupSource, lookupError(s))
 		l.add("commit", source+": 1 / F", 1/fieldSize)
 		l.addBits("query", source+": rho^Q, ground", float64(float64(p.Queries)*float64(p.LogBlowup))+float64(p.GrindingBits))
-		return l.close()
+		return l.close(digest)
 	}
 	x, ok := proximityOf(p, r)
 	if !ok {
@@ -217,7 +239,7 @@ func Terms(p Profile, s Shape, r Regime) []Term {
 		l.add("fold "+strconv.Itoa(i+1), x.source+", powers: (a-1) e, or a e with a roll-in", err)
 	}
 	l.addBits("query", x.source+": (1-gamma)^Q, ground", float64(p.GrindingBits)-float64(float64(p.Queries)*log2(x.miss)))
-	return l.close()
+	return l.close(digest)
 }
 
 // shardError holds the errors of the challenges that belong to one shard.
@@ -268,20 +290,32 @@ func (e shardError) largest() float64 {
 	return largest
 }
 
-// Bits returns the level of a proof with these terms: the smallest of them, 0 if there are none.
+// termHash names the term that is no error of the argument: it says what a collision of digests costs.
+const termHash = "hash"
+
+// Bits returns the bits of the argument with these terms: the smallest of them, the hash apart, 0 if there are none.
 func Bits(terms []Term) float64 {
-	if len(terms) == 0 {
-		return 0
-	}
-	least := terms[0].Bits
-	for _, t := range terms[1:] {
-		least = min(least, t.Bits)
+	least, found := 0.0, false
+	for _, t := range terms {
+		if t.Name != termHash && (!found || t.Bits < least) {
+			least, found = t.Bits, true
+		}
 	}
 	return least
 }
 
-// Level returns the whole bits of security: [Bits] rounded down, as the calculator prints it.
-func Level(terms []Term) int { return int(math.Floor(Bits(terms))) }
+// Level returns the whole bits of security of the argument: [Bits] rounded down, at most [Target].
+func Level(terms []Term) int { return min(Target, int(math.Floor(Bits(terms)))) }
+
+// DigestLevel returns the whole bits of work that a collision of digests takes, 0 if the terms do not say.
+func DigestLevel(terms []Term) int {
+	for _, t := range terms {
+		if t.Name == termHash {
+			return int(math.Floor(t.Bits))
+		}
+	}
+	return 0
+}
 
 // ledger collects terms; bits are kept between 0 and what a float64 can tell apart from certainty.
 type ledger []Term
@@ -297,8 +331,8 @@ func (l *ledger) addBits(name, source string, bits float64) {
 }
 
 // close adds the hash, which no regime changes.
-func (l ledger) close() []Term {
-	return append(l, Term{"hash", "collisions of a 256-bit digest", collisionBits})
+func (l ledger) close(d suiteDigest) []Term {
+	return append(l, Term{termHash, d.source, float64(d.sizeBits / 2)})
 }
 
 // lookupError is the probability that a false multiset equality passes: the cleared sum has one fraction a lookup and row and

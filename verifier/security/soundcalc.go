@@ -19,6 +19,7 @@ func SoundcalcTOML(p Profile, s Shape) (string, error) {
 	if err := Check(p, s); err != nil {
 		return "", err
 	}
+	digest, _ := digestOf(p.Suite)
 	var lookups [TwoAdicity + 1]int64 // of all shards, by log height
 	width := 1
 	for _, tables := range s.Shards {
@@ -37,7 +38,7 @@ func SoundcalcTOML(p Profile, s Shape) (string, error) {
 	f.text("name", "ixprove "+p.Name)
 	f.text("protocol_family", "FRI_STARK") // read here up to 809896f, and per circuit by its successors
 	f.text("field", "Goldilocks^3")
-	f.integer("hash_size_bits", 2*collisionBits)
+	f.integer("hash_size_bits", int64(digest.sizeBits))
 
 	for i, g := range groups {
 		var arities []byte

@@ -105,20 +105,21 @@ type Challenge struct {
 	state hash.Digest
 	block uint64
 	words [4]uint64
-	next  int
+	next  int // of the first n words
+	n     int
 }
 
 // Challenge absorbs the step's tag and returns its output.
 func (t *Transcript) Challenge(tag Tag) *Challenge {
 	t.Absorb(tag, nil)
 	t.flush()
-	return &Challenge{suite: t.suite, state: t.state, next: 4}
+	return &Challenge{suite: t.suite, state: t.state}
 }
 
 // Word is the next 64 bits.
 func (c *Challenge) Word() uint64 {
-	if c.next == len(c.words) {
-		c.words = c.suite.Squeeze(&c.state, c.block)
+	if c.next == c.n {
+		c.words, c.n = c.suite.Squeeze(&c.state, c.block)
 		c.block++
 		c.next = 0
 	}

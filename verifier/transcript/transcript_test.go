@@ -199,9 +199,8 @@ type rigged struct {
 	words []uint64
 }
 
-func (r rigged) Squeeze(_ *hash.Digest, block uint64) (out [4]uint64) {
-	copy(out[:], r.words[4*block:])
-	return out
+func (r rigged) Squeeze(_ *hash.Digest, block uint64) (out [4]uint64, n int) {
+	return out, copy(out[:], r.words[4*block:])
 }
 
 // TestWordsFromThePrimeUpAreSkipped feeds words on both sides of p to elements, and leaves them to Word.
@@ -223,6 +222,29 @@ func TestWordsFromThePrimeUpAreSkipped(t *testing.T) {
 	for i, want := range words {
 		if w := c.Word(); w != want {
 			t.Errorf("word %d: %d, want %d", i, w, want)
+		}
+	}
+}
+
+// threes is a suite whose blocks have three words; the fourth is none.
+type threes struct{ hash.Blake3 }
+
+func (threes) Squeeze(_ *hash.Digest, block uint64) ([4]uint64, int) {
+	return [4]uint64{3 * block, 3*block + 1, 3*block + 2, 99}, 3
+}
+
+// TestBlocksOfThreeWords reads blocks that are shorter than four words to their ends.
+func TestBlocksOfThreeWords(t *testing.T) {
+	c := transcript.New(threes{}).Challenge(transcript.TagPinPoint)
+	for i := range field.Element(4) {
+		if e := c.Ext(); e != (field.Ext{3 * i, 3*i + 1, 3*i + 2}) {
+			t.Errorf("element %d is %v", i, e)
+		}
+	}
+	c = transcript.New(threes{}).Challenge(transcript.TagQueries)
+	for i := range uint64(10) {
+		if w := c.Word(); w != i {
+			t.Errorf("word %d is %d", i, w)
 		}
 	}
 }

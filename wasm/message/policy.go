@@ -35,13 +35,15 @@ func ParsePolicy(key *verifier.Key, data []byte) (Policy, error) {
 			p.MaxProofBytes = r.integer(place, MaxProofBytes)
 		case "min_bits":
 			p.MinBits = r.integer(place, maxBits)
+		case "min_digest_bits":
+			p.MinDigestBits = r.integer(place, maxBits)
 		case "insecure":
 			p.Insecure = r.boolean(place)
 		case "claims":
 			p.Claims = []formats.Claim{}
 			r.array(place, formats.MaxClaims, func(place string) { p.Claims = append(p.Claims, r.claim(key, place)) })
 		default:
-			r.unknown(place, "key, max_proof_bytes, min_bits, insecure or claims", field)
+			r.unknown(place, "key, max_proof_bytes, min_bits, min_digest_bits, insecure or claims", field)
 		}
 	})
 	r.end()

@@ -38,6 +38,7 @@ func AppendReport(b []byte, key *verifier.Key, r *verifier.Report) []byte {
 	o.number("proven_bits", r.ProvenBits)
 	o.number("unique_bits", r.UniqueBits)
 	o.number("conjectured_bits", r.Conjectured)
+	o.number("digest_bits", r.DigestBits)
 	o.list("claims", len(r.Claims), func(i int) {
 		c := &r.Claims[i]
 		e := &key.Entries[c.Entry]

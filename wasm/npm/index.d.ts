@@ -15,7 +15,7 @@ export interface LoadOptions {
   wasm?: Source | Promise<Source>;
 }
 
-/** Loads and compiles the module. Rejects when it cannot be had or is not the one of this package. */
+/** Loads and compiles the module and starts an instance. Rejects when it cannot be had or is not the one of this package. */
 export declare function load(options?: LoadOptions): Promise<Verifier>;
 
 export interface Verifier {
@@ -43,6 +43,8 @@ export interface Policy {
   maxProofBytes?: number;
   /** Least proven bits of security; 128 without it. */
   minBits?: number;
+  /** Least bits of work for a collision of the proof's digests; 126 without it. */
+  minDigestBits?: number;
   /** Accept any number of bits: for development only. */
   insecure?: boolean;
 }
@@ -70,6 +72,8 @@ export interface Accepted {
   provenBits: number;
   uniqueBits: number;
   conjecturedBits: number;
+  /** Work for a collision of digests, in bits. */
+  digestBits: number;
   claims: Claim[];
   shards: { tables: { circuit: string; logHeight: number }[]; layers: number }[];
   /** Bytes by part. */

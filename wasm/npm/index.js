@@ -6,9 +6,10 @@ export { digest, limits };
 /** An instance that has grown past this many bytes is given up after its call: memory of a module never shrinks. */
 const retainedBytes = 32 << 20;
 
-/** Fetches or takes the module, checks its SHA-256 and compiles it. See index.d.ts. */
+/** Fetches or takes the module, checks its SHA-256, compiles it and starts an instance. See index.d.ts. */
 export async function load({ wasm = new URL("./verifier.wasm", import.meta.url) } = {}) {
-  return new Verifier(await compile(await wasm));
+  const module = await compile(await wasm);
+  return new Verifier(module, await Instance.create(module));
 }
 
 async function compile(source) {
@@ -29,10 +30,11 @@ async function compile(source) {
 
 class Verifier {
   #module;
-  #idle = null;
+  #idle; // an instance that waits, or null
 
-  constructor(module) {
+  constructor(module, instance) {
     this.#module = module;
+    this.#idle = instance;
   }
 
   /** The compiled module, which can be posted to workers. */
@@ -65,7 +67,7 @@ function encode(proof, options) {
 }
 
 function policyText({ claims, policy = {} }) {
-  const fields = { keyDigest: "key", maxProofBytes: "max_proof_bytes", minBits: "min_bits", insecure: "insecure" };
+  const fields = { keyDigest: "key", maxProofBytes: "max_proof_bytes", minBits: "min_bits", minDigestBits: "min_digest_bits", insecure: "insecure" };
   const out = {};
   for (const [name, value] of Object.entries(policy)) {
     if (!Object.hasOwn(fields, name)) throw new TypeError(`ixprove: policy.${name} is unknown: expected one of ${Object.keys(fields).join(", ")}`);

@@ -7,14 +7,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ixprove/ixprove/compress/poseidon2"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/systems/keys"
+	"github.com/ixprove/ixprove/verifier/hash"
 )
 
 func main() {
 	folder := os.Args[1]
-	files, err := systems.Keys(context.Background(), cpu.Backend{})
+	files, err := systems.Keys(context.Background(), cpu.Backend{}, hash.Blake3{}, poseidon2.Suite{})
 	if err != nil {
 		log.Fatal(err)
 	}

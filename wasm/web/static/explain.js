@@ -32,7 +32,7 @@ export const checks = {
   "P-14": `A table is shorter or taller than is allowed. ${shape}`,
   "P-15": `A fixed table does not have its fixed height. ${shape}`,
   "P-16": "The tables are so large that counters could overflow, and with that false claims could pass.",
-  "P-17": "The proof may be right, but with its parameters it is easier to forge than you accept. Proofs under the profile dev are only for tests: to see one checked, open “Demand more, or less” and accept any number of bits.",
+  "P-17": "The proof may be right, but with its parameters it is easier to forge than you accept. Proofs under the profiles dev and root-dev are only for tests: to see one checked, open “Demand more, or less” and accept any number of bits.",
   "P-18": `The commitment to the lookups is missing, or there without lookups. ${shape}`,
   "P-19": `The number of lookup sums is not that of the tables. ${shape}`,
   "P-20": `The number of opened values is not what the key prescribes. ${shape}`,
@@ -52,10 +52,12 @@ export const checks = {
   "P-34": `A round of the low-degree test does not lead to its root: its values were changed, or do not follow from the round before. ${altered}`,
   "P-35": "The low-degree test fails at its end: the committed tables are not what the program's rules allow.",
   "P-36": "Checking this proof would take more work than a verifier does for one proof. The prover can make smaller proofs of the same claims.",
+  "P-37": `A hash in the proof is not written in the one way that the key's hash function has for it. ${altered}`,
+  "P-38": "An entry that states nothing, such as the memory of a program, must be claimed exactly once. Whoever made the proof left its claim out or made it twice.",
   "K-1": "The key is not written in the one encoding that is valid, or is too long. Is this a key file?",
   "K-2": "This is another kind of file, or a key of a version that this verifier does not know. A proof given as a key looks like this.",
-  "K-3": "The key asks for a hash function that this verifier does not have.",
-  "K-4": "The key's security parameters are none of the profiles that this verifier knows.",
+  "K-3": "The key asks for a hash function that this verifier does not have. Roots, which are made to be compressed, are checked with ixprove verify.",
+  "K-4": "The key's security parameters are none of the profiles that this verifier knows, or are for another hash function.",
   "K-5": "Names in the key are empty or occur twice.",
   "K-6": "An entry of the key is missing or not usable.",
   "K-7": "A formula of the key refers to something that is not there.",
@@ -63,6 +65,7 @@ export const checks = {
   "K-9": "A lookup of the key is not usable.",
   "K-10": "A table's height in the key is out of range.",
   "K-11": "A circuit of the key has too few or too many columns, or no rule at all.",
+  "K-12": "The hash of a fixed table in the key is not one of the key's hash function.",
 };
 
 // places say which of the inputs an error is about.

@@ -1,9 +1,9 @@
 // The page: takes a proof, a key and demands, has the worker check them, and shows what came of it.
 import { checks, inputs, matrices, programs, statements, verdicts } from "./explain.js";
 import { release } from "./release.js";
+import { download, engine, Refusal } from "./engine.js";
 import { digest } from "./verifier/digest.js";
 import { limits } from "./verifier/instance.js";
-import { loadWorker } from "./verifier/spawn.js";
 
 const $ = (id) => document.getElementById(id);
 const result = $("result");
@@ -65,43 +65,16 @@ function show(verdict, announcement, ...content) {
   if (top > innerHeight / 2) result.scrollIntoView({ block: "start" }); // a phone has the result below the inputs
 }
 
-// --- the engine: the npm package's verifier in a worker
+// --- the engine
 
-const newWorker = () => new Worker("verifier/worker.js", { type: "module" });
-let engine; // a promise of the verifier
-
-// compile fetches and compiles the module, which needs no worker, and checks its digest.
-async function compile() {
-  const response = await download(release.module);
-  const copy = response.clone().arrayBuffer();
-  const [module, found] = await Promise.all([WebAssembly.compileStreaming(response), copy.then(sha256)]);
-  if (found !== digest) throw new Error(`the module is not the released one: expected SHA-256 ${digest}, got ${found}`);
-  return module;
-}
-
-async function sha256(bytes) {
-  if (!globalThis.crypto?.subtle) throw new Error("the module's hash cannot be checked, because this page came neither over https nor from this machine");
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
-}
-
-function startEngine() {
+function awaitEngine() {
   stage("engine", "active", "loading");
-  const start = performance.now();
-  let early = newWorker(); // it loads while the module does; if it is lost, the next is made when it is needed
-  early.addEventListener("error", (event) => event.preventDefault()); // reported through the promise
-  const create = () => {
-    const worker = early ?? newWorker();
-    early = null;
-    return worker;
-  };
-  engine = compile().then((wasm) => loadWorker({ wasm, create }));
-  engine.then(
+  engine.current.then(
     () => {
-      stage("engine", "done", `ready in ${milliseconds(performance.now() - start)}, module hash checked`);
+      stage("engine", "done", `ready in ${milliseconds(engine.took)}, module hash checked`);
       result.dataset.engine = "ready";
     },
     (error) => {
-      early?.terminate();
       stage("engine", "failed", "not ready");
       const detail = error instanceof Refusal ? error.detail : { what: "the verifier could not be started", got: error.message, next: "reload the page; it needs a browser of the last few years that allows WebAssembly" };
       refuse("internal", detail);
@@ -120,23 +93,6 @@ function keyDigestOf(proof) {
   const bytes = new Uint8Array(proof, 0, Math.min(proof.byteLength, proofHead.length + 32));
   if (bytes.length < proofHead.length + 32 || proofHead.some((b, i) => bytes[i] !== b)) return null;
   return hex(bytes.subarray(proofHead.length));
-}
-
-// Refusal is an error that the page itself reports, in the verifier's form.
-class Refusal extends Error {
-  constructor(verdict, detail) {
-    super(detail.what);
-    this.verdict = verdict;
-    this.detail = detail;
-  }
-}
-
-async function download(file) {
-  const response = await fetch(file).catch(() => null);
-  if (!response?.ok) {
-    throw new Refusal("internal", { what: `the page's own file ${file} cannot be loaded`, got: response ? `status ${response.status}` : "no answer", next: "check the connection and try again" });
-  }
-  return response;
 }
 
 // pasted decodes a key given as hexadecimal or base64.
@@ -228,7 +184,7 @@ async function verify(proof = state.proof) {
     stage("read", "done", `${proof.name}, ${size(bytes.byteLength)}`);
     const key = await chooseKey(bytes);
     const options = demands(key);
-    const verifier = await engine.catch(() => null); // one that does not start has said so itself
+    const verifier = await engine.current.catch(() => null); // one that does not start has said so itself
     if (run !== state.run || !verifier) return;
     stage("verify", "active");
     const begun = performance.now();
@@ -382,13 +338,13 @@ for (const span of document.querySelectorAll("[data-limit]")) span.textContent =
 for (const system of new Set(release.keys.map((k) => k.system))) {
   const group = element("optgroup", { label: programs[system] ?? system });
   for (const k of release.keys.filter((k) => k.system === system)) {
-    group.append(element("option", { value: k.digest }, `${k.system}, ${k.profile}${k.profile === "dev" ? " (insecure)" : ""}`));
+    group.append(element("option", { value: k.digest }, `${k.system}, ${k.profile}${k.profile.endsWith("dev") ? " (insecure)" : ""}`));
   }
   $("program").append(group);
 }
 $("module").textContent = `SHA-256 ${digest}`;
 update();
-startEngine();
+awaitEngine();
 
 $("proof").onchange = ({ target }) => {
   const [file] = target.files;
@@ -409,7 +365,10 @@ $("inputs").onchange = ({ target }) => {
 $("sample").onclick = () => loadSample(false);
 $("tampered").onclick = () => loadSample(true);
 $("retry").onclick = () => {
-  if ($("stage-engine").dataset.state === "failed") startEngine();
+  if ($("stage-engine").dataset.state === "failed") {
+    engine.start();
+    awaitEngine();
+  }
   if (state.proof) verify();
   else $("card").hidden = $("retry").hidden = !($("prompt").hidden = false);
 };
@@ -430,4 +389,4 @@ document.addEventListener("drop", (event) => {
 });
 
 // The service worker fetches every file again, so it waits until the engine has its own. Without one, as on an insecure origin, the page works while it is open.
-engine.finally(() => navigator.serviceWorker?.register("sw.js", { updateViaCache: "none" })).catch(() => {});
+engine.current.finally(() => navigator.serviceWorker?.register("sw.js", { updateViaCache: "none" })).catch(() => {});

@@ -44,13 +44,29 @@ type hardware struct {
 type benchRow struct {
 	Name     string        `json:"name"`
 	Shape    string        `json:"shape"`
-	MedianNs time.Duration `json:"median_ns"`
-	Work     float64       `json:"work"`
-	Unit     string        `json:"unit"`
-	Rate     float64       `json:"rate_per_second"`
-	FloorNs  time.Duration `json:"floor_ns,omitempty"` // what the device's copies, or compressions, or kernels take at least
-	Ratio    float64       `json:"ratio,omitempty"`    // of the median to the floor
+	Status   benchStatus   `json:"status"`
+	Reason   string        `json:"reason,omitempty"` // why it was skipped
+	MedianNs time.Duration `json:"median_ns,omitempty"`
+	Work     float64       `json:"work,omitempty"`
+	Unit     string        `json:"unit,omitempty"`
+	Rate     float64       `json:"rate_per_second,omitempty"`
+	FloorNs  time.Duration `json:"floor_ns,omitempty"`  // what the device's copies or arithmetic take at least
+	Ratio    float64       `json:"ratio,omitempty"`     // of the median to the floor
+	TargetNs time.Duration `json:"target_ns,omitempty"` // what this device is expected to reach
+	BusyNs   time.Duration `json:"busy_ns,omitempty"`   // of the device, in a whole proof
+	Timeline []stageObject `json:"timeline,omitempty"`  // of the run with the median time
 }
+
+// benchStatus says what became of a measurement.
+type benchStatus string
+
+const (
+	statusMeasured benchStatus = "measured" // there is no target for it on this machine
+	statusReached  benchStatus = "reached"  // the target
+	statusMissed   benchStatus = "missed"   // the target
+	statusReduced  benchStatus = "reduced"  // measured on fewer rows than asked for: the device is too small
+	statusSkipped  benchStatus = "skipped"  // not measured: Reason says why
+)
 
 func (r *benchResult) text(w io.Writer) {
 	for _, d := range r.Devices {
@@ -61,17 +77,37 @@ func (r *benchResult) text(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	heading := "what\tshape\tmedian\trate"
 	if r.Devices != nil {
-		heading += "\tfloor\tratio"
+		heading += "\tfloor\tratio\ttarget\tstatus"
 	}
 	fmt.Fprintln(t, heading)
 	for _, m := range r.Rows {
+		if m.Status == statusSkipped {
+			fmt.Fprintf(t, "%s\t%s\tskipped: %s\n", m.Name, m.Shape, m.Reason)
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g %s/s", m.Name, m.Shape, timeText(m.MedianNs), m.Rate, m.Unit)
 		if m.FloorNs > 0 {
-			fmt.Fprintf(t, "\t%s\t%.2f", timeText(m.FloorNs), m.Ratio)
+			target := ""
+			if m.TargetNs > 0 {
+				target = timeText(m.TargetNs)
+			}
+			fmt.Fprintf(t, "\t%s\t%.2f\t%s\t%s", timeText(m.FloorNs), m.Ratio, target, m.Status)
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+	for _, m := range r.Rows {
+		if m.Timeline == nil {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\ndevice busy for %s of %s, %.1f%%\n", m.Shape, timeText(m.BusyNs), timeText(m.MedianNs), 100*m.BusyNs.Seconds()/m.MedianNs.Seconds())
+		fmt.Fprint(t, "stage\ttime\tbusy\tkernels\tup\tdown\n")
+		for _, s := range m.Timeline {
+			d := cmp.Or(s.Device, new(workObject))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Stage, timeText(s.Ns), timeText(d.BusyNs), d.Kernels, bytesText(prover.Bytes(d.BytesUp)), bytesText(prover.Bytes(d.BytesDown)))
+		}
+		t.Flush()
+	}
 }
 
 // bench is a run of measurements.
@@ -79,25 +115,37 @@ type bench struct {
 	t       *tool
 	out     *benchResult
 	cards   string // --gpu
+	vram    prover.Bytes
 	profile security.Profile
 	sizes   []int
 }
 
+var (
+	hostSizes   = []int{1 << 10, 64 << 10}
+	deviceSizes = []int{4 << 20, 16 << 20}
+)
+
 var benchmarks = []struct {
-	name string
-	run  func(*bench) error
-}{{"field", (*bench).field}, {"hash", (*bench).hash}, {"cpu", (*bench).cpu}, {"prove", (*bench).prove}, {"verify", (*bench).verify}, {"gpu", (*bench).gpu}}
+	name  string
+	run   func(*bench) error
+	sizes []int // of files, if none are given
+}{
+	{"field", (*bench).field, nil}, {"hash", (*bench).hash, nil}, {"cpu", (*bench).cpu, hostSizes}, {"prove", (*bench).prove, hostSizes}, {"verify", (*bench).verify, hostSizes},
+	{"gpu", (*bench).gpu, deviceSizes},
+}
 
 func prepareBench(f *pflag.FlagSet) action {
 	runs := f.Int("runs", 5, "measure this often and take the median")
 	profile := f.String("profile", defaultProfile, "security profile: "+profileNames())
 	gpu := f.String("gpu", "0", "CUDA `DEVICE` of bench gpu, as in prove; several are measured one after the other")
-	sizes := f.StringSlice("size", []string{"1KiB", "64KiB"}, "sizes of the files whose BLAKE3 digests are proven")
+	sizes := f.StringSlice("size", nil, "sizes of the files whose BLAKE3 digests are proven; 1KiB,64KiB if not given, and 4MiB,16MiB on a device")
+	var vram size
+	f.Var(&vram, "vram", "most device memory to take in the proofs of bench gpu, as in prove")
 	return func(t *tool) (result, error) {
 		if *runs < 1 {
 			return nil, usageError("--runs", "the number is out of range", "at least 1", fmt.Sprint(*runs), "")
 		}
-		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0), cpu.Instructions()}, Program: newVersion(), Runs: *runs}, cards: *gpu}
+		b := &bench{t: t, out: &benchResult{Schema: "ixprove/bench/1", Hardware: hardware{cpuModel(), runtime.NumCPU(), runtime.GOMAXPROCS(0), cpu.Instructions()}, Program: newVersion(), Runs: *runs}, cards: *gpu, vram: prover.Bytes(vram)}
 		var err error
 		if b.profile, err = profileFlag(*profile); err != nil {
 			return nil, err
@@ -117,6 +165,9 @@ func prepareBench(f *pflag.FlagSet) action {
 				continue
 			}
 			known = true
+			if !f.Changed("size") {
+				b.sizes = m.sizes
+			}
 			if err := m.run(b); err != nil {
 				return nil, err
 			}
@@ -146,10 +197,11 @@ func (b *bench) measure(name, shape string, work float64, unit string, f func() 
 }
 
 // row adds the median of some times.
-func (b *bench) row(name, shape string, work float64, unit string, times []time.Duration) {
+func (b *bench) row(name, shape string, work float64, unit string, times []time.Duration) *benchRow {
 	slices.Sort(times)
 	median := max(1, (times[(len(times)-1)/2]+times[len(times)/2])/2)
-	b.out.Rows = append(b.out.Rows, benchRow{Name: name, Shape: shape, MedianNs: median, Work: work, Unit: unit, Rate: work / median.Seconds()})
+	b.out.Rows = append(b.out.Rows, benchRow{Name: name, Shape: shape, Status: statusMeasured, MedianNs: median, Work: work, Unit: unit, Rate: work / median.Seconds()})
+	return &b.out.Rows[len(b.out.Rows)-1]
 }
 
 func (b *bench) field() error {
@@ -216,7 +268,7 @@ func benchFile(n int) []byte {
 
 // each calls f with a key and a witness for each file size.
 func (b *bench) each(f func(n int, key *prover.ProvingKey, w *prover.Witness, shape string) error) error {
-	key, err := prover.Keygen(b.t.ctx, blake3.System(), hash.Blake3{}, b.profile, cpu.Backend{})
+	key, err := prover.Keygen(b.t.ctx, blake3.System(), suiteOf(b.profile), b.profile, cpu.Backend{})
 	if err != nil {
 		return err
 	}

@@ -122,12 +122,20 @@ func valueObject(types []formats.Value, e formats.Elements) map[string]any {
 // shown is the most claims that are listed for people.
 const shown = 20
 
-func claimLines(w io.Writer, key *verifier.Key, list []formats.Claim) {
-	for i := range list {
+// claimLines lists claims: texts, or if there are none what the key says of them.
+func claimLines(w io.Writer, key *verifier.Key, list []formats.Claim, texts []string) {
+	if texts == nil {
+		for i := range list {
+			if len(list[i].Args)+len(list[i].Results) > 0 { // others state nothing
+				texts = append(texts, key.ClaimText(&list[i]))
+			}
+		}
+	}
+	for i, s := range texts {
 		if i == shown {
-			fmt.Fprintf(w, "  and %d more (--json lists all)\n", len(list)-shown)
+			fmt.Fprintf(w, "  and %d more (--json lists all)\n", len(texts)-shown)
 			return
 		}
-		fmt.Fprintf(w, "  %s\n", key.ClaimText(&list[i]))
+		fmt.Fprintf(w, "  %s\n", s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/lang/syntax"
 )
 
 // verb is a command.
@@ -34,18 +36,29 @@ type result interface{ text(w io.Writer) }
 type tool struct {
 	ctx     context.Context
 	stdin   io.Reader
+	stdout  io.Writer // for what is served; results are printed by run
 	stderr  io.Writer
 	operand string // empty if not given
 	disk    disk
 	cards   cards
+
+	compressor compressor
 }
 
 var verbs = []verb{
-	{"init", "[FOLDER]", "start a folder with a claims file", prepareInit},
-	{"prove", "[CLAIMS]", "prove a claims file (claims.json)", prepareProve},
-	{"verify", "[PROOF]", "check a proof (proof.cbor)", prepareVerify},
-	{"inspect", "[FILE]", "show what is in a proof or a verifying key (proof.cbor)", prepareInspect},
-	{"keygen", "", "write the verifying key of a system", prepareKeygen},
+	{"init", "[FOLDER]", "start a folder with a claims file or an example program", prepareInit},
+	{"check", "[PROGRAM]", "check a program (main.ix) without executing it", prepareCheck},
+	{"fmt", "[PROGRAM]", "print a program (main.ix) in the standard form, or rewrite files", prepareFormat},
+	{"lsp", "", "serve an editor: diagnostics, types and definitions of programs, over standard input and output", prepareLanguageServer},
+	{"run", "PROGRAM", "execute calls of a program (.ix), and say what proving them would cost", prepareRun},
+	{"prove", "[CLAIMS|PROGRAM]", "prove a claims file (claims.json), or calls of a program (.ix)", prepareProve},
+	{"verify", "[PROOF]", "check a proof (proof.cbor), compressed or not", prepareVerify},
+	{"inspect", "[FILE]", "show what is in a proof or a key (proof.cbor)", prepareInspect},
+	{"keygen", "[PROGRAM]", "write the verifying key of a program or of a built-in system", prepareKeygen},
+	{"setup", "plonk|groth16", "make the keys that compress-root needs, once", prepareSetup},
+	{"compress-root", "[PROOF]", "compress a root proof (proof.cbor) into one of under a kilobyte", prepareCompressRoot},
+	{"ceremony", "init|contribute|verify|finish", "a setup of Groth16 by many people", prepareCeremony},
+	{"export-solidity", "[PROOF]", "write the contract that checks compressed proofs (root.plonk.cbor)", prepareExportSolidity},
 	{"serve", "", "open the page that checks proofs in a browser, on this machine", prepareServe},
 	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify, gpu or all", prepareBench},
 	{"devices", "", "list the CUDA devices", prepareDevices},
@@ -55,7 +68,7 @@ var verbs = []verb{
 // Run runs a command line and returns its exit code. Results go to stdout, progress and errors to stderr; with --json an error is also an object on stdout.
 // A cancelled ctx ends the work with code 6.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
+	return run(&tool{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, disk: realDisk{}, cards: realCards{}, compressor: realCompressor{}}, args, stdout)
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {
@@ -68,9 +81,18 @@ func run(t *tool, args []string, stdout io.Writer) int {
 		asJSON, err = false, cannotWrite("standard output", err)
 	}
 	f := classify(err)
-	f.text(t.stderr)
+	var source syntax.Errors
+	if errors.As(err, &source) {
+		source.Text(t.stderr) // with the lines that they are about
+	} else {
+		f.text(t.stderr)
+	}
 	if asJSON {
-		writeJSON(stdout, f.object())
+		o := f.object()
+		for _, d := range source {
+			o.Diagnostics = append(o.Diagnostics, newDiagnosticObject(d))
+		}
+		writeJSON(stdout, o)
 	}
 	return int(f.exit)
 }
@@ -145,7 +167,7 @@ func verbNames() string {
 func usage(w io.Writer) {
 	fmt.Fprint(w, "ixprove proves that computations were carried out correctly, and verifies such proofs.\n\nUsage: ixprove COMMAND [flags]\n\n")
 	for _, v := range verbs {
-		fmt.Fprintf(w, "  %-18s %s\n", strings.TrimSpace(v.name+" "+v.operand), v.about)
+		fmt.Fprintf(w, "  %-39s %s\n", strings.TrimSpace(v.name+" "+v.operand), v.about)
 	}
 	fmt.Fprint(w, "\nixprove help COMMAND lists a command's flags. A new user runs: ixprove init && ixprove prove && ixprove verify\n\nExit codes:\n\n")
 	for code, about := range exitAbout {

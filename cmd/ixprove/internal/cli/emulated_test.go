@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/kernels/emulated"
@@ -38,6 +39,9 @@ func TestProveOnDevice(t *testing.T) {
 	if r.Backend != "cuda: emulated" || r.Device == nil || r.Device.Name != "emulated" {
 		t.Errorf("%+v", r)
 	}
+	if len(r.Rows) != 1 || r.Rows[0].Circuit != "fibonacci" || r.Rows[0].By != "host" || r.Rows[0].BytesUp == 0 {
+		t.Errorf("rows: %+v", r.Rows)
+	}
 	launched := false
 	for _, s := range r.Stages {
 		launched = launched || s.Device != nil && s.Device.Kernels > 0
@@ -57,15 +61,38 @@ func (smallCard) list() ([]kernels.Info, error) {
 }
 
 func TestBenchGPU(t *testing.T) {
-	o := with(smallCard{}, "bench", "gpu", "--runs", "1", "--profile", "dev", "--size", "1B", "--json")
-	var r benchResult
-	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || len(r.Devices) != 1 {
-		t.Fatalf("%v, exit %d: %s", err, o.exit, o.stderr)
+	measure := func(more ...string) (r benchResult) {
+		t.Helper()
+		o := with(smallCard{}, append([]string{"bench", "gpu", "--runs", "1", "--profile", "dev", "--size", "1B", "--json"}, more...)...)
+		if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || len(r.Devices) != 1 {
+			t.Fatalf("%v, exit %d: %s", err, o.exit, o.stderr)
+		}
+		return r
 	}
+	r := measure("--vram", "1GiB")
 	for _, m := range r.Rows {
-		if m.MedianNs <= 0 || m.FloorNs <= 0 || m.Ratio <= 0 {
+		if m.Name == "constraints, compiled" && m.Status == statusSkipped && m.Reason != "" {
+			continue // there is no compiler
+		}
+		if m.MedianNs <= 0 || m.FloorNs <= 0 || m.Ratio <= 0 || m.TargetNs != 0 || m.Status != statusReduced && m.Status != statusMeasured {
 			t.Errorf("%+v", m)
 		}
+	}
+	proof := r.Rows[len(r.Rows)-1]
+	if proof.Status != statusMeasured || proof.BusyNs <= 0 || proof.BusyNs > proof.MedianNs || proof.Timeline[0].Stage != "witness" {
+		t.Errorf("%+v", proof)
+	}
+	var sum time.Duration
+	for _, s := range proof.Timeline {
+		sum += s.Ns
+	}
+	if sum != proof.MedianNs {
+		t.Errorf("the stages took %v of %v", sum, proof.MedianNs)
+	}
+	// A proof that does not fit is reported, not left out.
+	r = measure()
+	if proof := r.Rows[len(r.Rows)-1]; proof.Status != statusSkipped || proof.Reason == "" {
+		t.Errorf("%+v", proof)
 	}
 	if o := with(emulatedCard{}, "bench", "gpu", "--gpu", "1"); o.exit != exitResource {
 		t.Errorf("exit %d", o.exit)

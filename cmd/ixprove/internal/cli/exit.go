@@ -175,8 +175,10 @@ type errorObject struct {
 	Expected string `json:"expected,omitempty"`
 	Got      string `json:"got,omitempty"`
 	Next     string `json:"next,omitempty"`
+
+	Diagnostics []diagnosticObject `json:"diagnostics,omitempty"` // all errors of a program; the first is that above
 }
 
 func (f *failure) object() errorObject {
-	return errorObject{"ixprove/error/1", f.exit, f.class, f.Check, f.Place, f.What, f.Expected, f.Got, f.Next}
+	return errorObject{Schema: "ixprove/error/1", Exit: f.exit, Class: f.class, Check: f.Check, Place: f.Place, What: f.What, Expected: f.Expected, Got: f.Got, Next: f.Next}
 }

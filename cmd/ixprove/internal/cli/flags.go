@@ -118,6 +118,14 @@ func profileNames() string {
 	return strings.Join(names, ", ")
 }
 
+func suiteNames() []string {
+	var names []string
+	for _, s := range suites {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
 // profileFlag finds a profile that a flag names.
 func profileFlag(name string) (security.Profile, error) {
 	p, ok := security.ProfileByName(name)

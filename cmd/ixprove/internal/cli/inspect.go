@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -76,6 +75,7 @@ type sizeObject struct {
 type securityObject struct {
 	Regime security.Regime      `json:"regime"`
 	Bits   int                  `json:"bits"`
+	Digest int                  `json:"digest_bits"`
 	Terms  []securityTermObject `json:"terms"`
 }
 
@@ -103,8 +103,14 @@ func prepareInspect(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		if isKey(data) {
-			key, err := verifier.ParseKey(data)
+		switch kind := formats.Kind(data); kind {
+		case formats.KindRoot, formats.KindRootKey:
+			if *soundcalc {
+				return nil, usageError("--soundcalc", "this is no batch proof", "a batch proof", path, "")
+			}
+			return t.inspectRoot(path, data, kind, &k)
+		case formats.KindKey:
+			key, err := verifier.ParseKey(data, suites...)
 			if err != nil {
 				return nil, inFile(path, err)
 			}
@@ -134,13 +140,6 @@ func prepareInspect(f *pflag.FlagSet) action {
 		r.addProof(report, shape)
 		return r, nil
 	}
-}
-
-// isKey reports whether data says of itself that it is a verifying key.
-func isKey(data []byte) bool {
-	_, err := formats.DecodeProof(data, formats.MaxProofBytes)
-	var e *formats.Error
-	return errors.As(err, &e) && e.Check == "P-3" && e.Got == formats.KindKey
 }
 
 func reportShape(key *verifier.Key, report *verifier.Report) security.Shape {
@@ -185,7 +184,7 @@ func (r *inspectResult) addProof(report *verifier.Report, shape security.Shape) 
 		sizeObject{"rest", report.Sizes.Rest}, sizeObject{"total", report.Sizes.Total})
 	for _, regime := range []security.Regime{security.Johnson, security.Unique, security.Conjectured} {
 		terms := security.Terms(r.key.Profile, shape, regime)
-		o := securityObject{Regime: regime, Bits: security.Level(terms)}
+		o := securityObject{Regime: regime, Bits: security.Level(terms), Digest: security.DigestLevel(terms)}
 		for _, t := range terms {
 			o.Terms = append(o.Terms, securityTermObject{t.Name, t.Bits, t.Source})
 		}
@@ -207,7 +206,7 @@ func (r *inspectResult) text(w io.Writer) {
 		1<<p.LogArity, 1<<p.LogFinal)
 	if r.report != nil {
 		fmt.Fprint(w, "claims\n")
-		claimLines(w, r.key, r.report.Claims)
+		claimLines(w, r.key, r.report.Claims, nil)
 		fmt.Fprintln(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -234,7 +233,7 @@ func (r *inspectResult) text(w io.Writer) {
 	}
 	t.Flush()
 	for _, s := range r.Security {
-		fmt.Fprintf(w, "\n%d bits %s\n", s.Bits, regimeAbout[s.Regime])
+		fmt.Fprintf(w, "\n%d bits %s; digests %d bits collision resistant\n", s.Bits, regimeAbout[s.Regime], s.Digest)
 		for _, term := range s.Terms {
 			fmt.Fprintf(t, "  %s\t%.2f\t%s\n", term.Name, term.Bits, term.Source)
 		}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier"
+	"github.com/ixprove/ixprove/verifier/security"
 )
 
 type verifyResult struct {
@@ -25,44 +27,76 @@ type verifyResult struct {
 	ProvenBits   int             `json:"proven_bits"`
 	UniqueBits   int             `json:"unique_decoding_bits"`
 	Conjectured  int             `json:"conjectured_bits"`
+	DigestBits   int             `json:"digest_bits"`   // work for a collision of digests
 	ClaimsPinned bool            `json:"claims_pinned"` // whether the caller said which claims to expect
 	Engine       string          `json:"engine,omitempty"`
 	ElapsedNs    time.Duration   `json:"elapsed_ns"`
 
 	key    *verifier.Key
 	report *verifier.Report
+	texts  []string // of the claims, where their program is known
 }
 
 func (r *verifyResult) text(w io.Writer) {
-	fmt.Fprintf(w, "valid, with %d bits of security proven:\n", r.ProvenBits)
-	claimLines(w, r.key, r.report.Claims)
+	fmt.Fprintf(w, "valid, with %d bits of security proven%s:\n", r.ProvenBits, digestText(r.DigestBits))
+	claimLines(w, r.key, r.report.Claims, r.texts)
 	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", r.Proof, r.Bytes, r.Key, timeText(r.ElapsedNs))
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: accepted with fewer than %d bits because you said so.\n", verifier.DefaultMinBits)
 	}
 }
 
+// digestText says what digests are worth where that is less than the argument's target.
+func digestText(bits int) string {
+	if bits >= security.Target {
+		return ""
+	}
+	return fmt.Sprintf(", digests %d bits collision resistant", bits)
+}
+
 func prepareVerify(f *pflag.FlagSet) action {
 	var k keyFlags
 	k.declare(f)
+	var calls []string
+	f.StringArrayVar(&calls, "call", nil, "with --program: `CALL` that the proof must be of, such as 'fib(90)', and of no others; may be given several times")
 	claims := f.String("claims", "", "claims `FILE` whose claims the proof must make, and no others")
 	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
+	digests := f.Int("min-digest-bits", verifier.DefaultMinDigestBits, "least bits of work for a collision of digests")
 	insecure := f.Bool("insecure", false, "accept any number of bits, for tests")
+	setup := f.Bool("allow-insecure-setup", false, "accept a compressed proof under a development setup, which anybody can forge, for tests")
 	engine := f.String("engine", engineNative, "`ENGINE` that verifies: "+engineNative+", or "+engineWasm+", the WebAssembly module")
 	return func(t *tool) (result, error) {
-		if *bits < 1 {
-			return nil, usageError("--min-bits", "the number is out of range", "at least 1", fmt.Sprint(*bits), "use --insecure to accept any")
+		for _, least := range []struct {
+			flag string
+			bits int
+		}{{"--min-bits", *bits}, {"--min-digest-bits", *digests}} {
+			if least.bits < 1 {
+				return nil, usageError(least.flag, "the number is out of range", "at least 1", fmt.Sprint(least.bits), "use --insecure to accept any")
+			}
 		}
 		verify, ok := engines[*engine]
 		if !ok {
 			return nil, usageError("--engine", "the engine is unknown", engineNative+" or "+engineWasm, *engine, "")
 		}
 		path := cmp.Or(t.operand, defaultProof)
-		proof, key, err := t.readProof(path, &k)
+		if len(calls) > 0 && k.program == "" {
+			return nil, usageError("--call", "calls are of a program", "--program FILE", "no --program", "")
+		}
+		proof, err := t.readProofFile(path)
 		if err != nil {
 			return nil, err
 		}
-		policy := verifier.Policy{MinBits: *bits, Insecure: *insecure}
+		if formats.Kind(proof) == formats.KindRoot {
+			if *engine != engineNative {
+				return nil, usageError("--engine", "compressed proofs are verified natively", engineNative, *engine, "leave --engine out")
+			}
+			return t.verifyRoot(path, proof, &k, snark.Policy{MinBits: *bits, Insecure: *insecure, AllowInsecureSetup: *setup}, *claims)
+		}
+		key, err := t.keyOf(path, proof, &k)
+		if err != nil {
+			return nil, err
+		}
+		policy := verifier.Policy{MinBits: *bits, MinDigestBits: *digests, Insecure: *insecure}
 		if *claims != "" {
 			if policy.Claims, err = t.expected(*claims, key); err != nil {
 				return nil, err
@@ -72,15 +106,28 @@ func prepareVerify(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, inFile(path, explain(err, key))
 		}
+		if len(calls) > 0 {
+			list, err := (&callFlags{calls: calls}).parse(k.compiled)
+			if err == nil {
+				err = k.compiled.checkCalls(list, report.Claims)
+			}
+			if err != nil {
+				return nil, inFile(path, err)
+			}
+			policy.Claims = report.Claims
+		}
 		r := newVerifyResult(path, key, report, policy, elapsed)
 		r.Engine = *engine
+		if k.compiled != nil {
+			r.texts = k.compiled.claimTexts(report.Claims)
+		}
 		return r, nil
 	}
 }
 
 func newVerifyResult(path string, key *verifier.Key, report *verifier.Report, policy verifier.Policy, elapsed time.Duration) *verifyResult {
 	r := &verifyResult{Schema: "ixprove/verify/1", Valid: true, Proof: path, Bytes: report.Sizes.Total, Key: newKeyObject(key), Claims: claimObjects(key, report.Claims),
-		ProvenBits: report.ProvenBits, UniqueBits: report.UniqueBits, Conjectured: report.Conjectured, ClaimsPinned: policy.Claims != nil, ElapsedNs: elapsed, key: key, report: report}
+		ProvenBits: report.ProvenBits, UniqueBits: report.UniqueBits, Conjectured: report.Conjectured, DigestBits: report.DigestBits, ClaimsPinned: policy.Claims != nil, ElapsedNs: elapsed, key: key, report: report}
 	for _, s := range report.Shards {
 		r.Shards = append(r.Shards, tableObjects(s.Tables))
 	}
@@ -94,25 +141,36 @@ func explain(err error, key *verifier.Key) error {
 		return err
 	}
 	more := *e
-	more.Next = "the proof is under the profile " + key.Profile.Name + "; demand a stronger one, or accept it with --min-bits or --insecure if this is a test"
+	more.Next = "the proof is under the profile " + key.Profile.Name + "; demand a stronger one, or accept it with --min-bits, --min-digest-bits or --insecure if this is a test"
 	return &more
 }
 
-// readProof reads a proof and chooses the key to check it against. The proof is decoded here to learn its key's digest only.
+// readProof reads a batch proof and chooses the key to check it against.
 func (t *tool) readProof(path string, k *keyFlags) ([]byte, *verifier.Key, error) {
-	proof, err := t.read(path, formats.MaxProofBytes)
+	proof, err := t.readProofFile(path)
 	if err != nil {
-		if f := new(failure); errors.As(err, &f) && path == defaultProof {
-			f.Next = "ixprove prove makes a proof"
-		}
 		return nil, nil, err
 	}
+	key, err := t.keyOf(path, proof, k)
+	return proof, key, err
+}
+
+// readProofFile reads a proof of any kind.
+func (t *tool) readProofFile(path string) ([]byte, error) {
+	proof, err := t.read(path, formats.MaxProofBytes)
+	if f := new(failure); errors.As(err, &f) && path == defaultProof {
+		f.Next = "ixprove prove makes a proof"
+	}
+	return proof, err
+}
+
+// keyOf chooses the key to check a batch proof against, which is decoded to learn its key's digest only.
+func (t *tool) keyOf(path string, proof []byte, k *keyFlags) (*verifier.Key, error) {
 	decoded, err := formats.DecodeProof(proof, formats.MaxProofBytes)
 	if err != nil {
-		return nil, nil, inFile(path, err)
+		return nil, inFile(path, err)
 	}
-	key, err := k.choose(t, decoded.Key)
-	return proof, key, err
+	return k.choose(t, decoded.Key)
 }
 
 // expected is the claims that a claims file makes. Those without results have them computed, from private files where there are some.

@@ -12,7 +12,6 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels/driver"
 	"github.com/ixprove/ixprove/systems"
-	"github.com/ixprove/ixprove/verifier/hash"
 )
 
 type versionResult struct {
@@ -31,7 +30,7 @@ type versionResult struct {
 
 func newVersion() *versionResult {
 	r := &versionResult{Schema: "ixprove/version/1", Version: "unknown", Commit: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		CUDA: driver.Built, Formats: formats.Version, Suites: []string{hash.Blake3{}.Name()}, Profiles: strings.Split(profileNames(), ", "), Systems: strings.Split(systems.Names(), ", ")}
+		CUDA: driver.Built, Formats: formats.Version, Suites: suiteNames(), Profiles: strings.Split(profileNames(), ", "), Systems: strings.Split(systems.Names(), ", ")}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return r

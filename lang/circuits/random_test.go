@@ -1,0 +1,177 @@
+package circuits
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ixprove/ixprove/internal/tracecheck"
+	bc "github.com/ixprove/ixprove/lang/bytecode"
+	"github.com/ixprove/ixprove/lang/exec"
+	"github.com/ixprove/ixprove/lang/internal/assembly"
+	"github.com/ixprove/ixprove/verifier/field"
+)
+
+// sound builds the circuits of a program, executes calls, and checks that what executes has a trace that satisfies everything.
+func sound(t *testing.T, p *bc.Program, calls []exec.Call, inputs [][]field.Element, logBlowup int) (executed bool) {
+	t.Helper()
+	m, err := exec.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Execute(context.Background(), calls, inputs, exec.Limits{Memory: 64 << 20, Steps: 200000})
+	if err != nil {
+		return false
+	}
+	s, err := Build(m)
+	if err != nil {
+		return false // too large for a key
+	}
+	c, err := tracecheck.New(s.Air, logBlowup, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Witness(r, 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces, err := c.Write(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failures, err := c.Check(w, traces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(failures) > 0 {
+		t.Fatal(failures[0])
+	}
+	return true
+}
+
+// TestRandomPrograms checks the traces of random programs, which use every operation but accelerators in every kind of block.
+func TestRandomPrograms(t *testing.T) {
+	for seed := range uint64(120) {
+		p := assembly.Random(rand.New(rand.NewPCG(seed, 1)))
+		if !sound(t, &p.Program, []exec.Call{{Entry: 0, Args: []field.Element{field.Element(seed), 77}}}, [][]field.Element{{11, 12}}, 1+int(seed%2)) {
+			m, err := exec.Load(&p.Program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = m.Execute(context.Background(), []exec.Call{{Entry: 0, Args: []field.Element{field.Element(seed), 77}}}, [][]field.Element{{11, 12}}, exec.Limits{})
+			t.Errorf("seed %d is not executed: %v", seed, err)
+		}
+	}
+}
+
+// hintColumns are the columns that hold hints in some branch of a function, and its rank: in the row of an entry nothing binds it.
+func (p *Plan) hintColumns() map[int]bool {
+	out := map[int]bool{p.Rank: true}
+	var block func(b *blockPlan)
+	match := func(m *matchPlan) {
+		if m != nil {
+			for i := range m.Blocks {
+				block(&m.Blocks[i])
+			}
+		}
+	}
+	block = func(b *blockPlan) {
+		for i := range b.Ops {
+			if b.Block.Ops[i].IsHint() {
+				for _, w := range b.Ops[i].Writes {
+					out[w.Column] = true
+				}
+			}
+			match(b.Ops[i].Match)
+		}
+		match(b.Match)
+	}
+	block(&p.Body)
+	return out
+}
+
+// TestNoCellIsFree changes single cells of honest rows of random programs, hints and ranks excepted: something always fails.
+func TestNoCellIsFree(t *testing.T) {
+	changed := 0
+	for seed := range uint64(40) {
+		s := build(t, assembly.Random(rand.New(rand.NewPCG(seed, 1))))
+		f := forgeSystem(t, s)
+		var err error
+		if f.witness, err = s.Witness(s.execute(t, [][]field.Element{{11, 12}}, []field.Element{field.Element(seed), 77}), 1, 3); err != nil {
+			t.Fatal(err)
+		}
+		traces, err := f.checker.Write(f.witness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.traces = traces[0]
+		r := rand.New(rand.NewPCG(seed, 3))
+		for range 12 {
+			k := r.IntN(len(f.traces))
+			rows, ok := f.witness.Shards[0].Tables[k].Trace.(callTable)
+			if !ok {
+				continue
+			}
+			row := r.IntN(rows.end - rows.from)
+			// A row writes a column if it does so whatever was there.
+			const before = 0xdeadbeef
+			one := make([][]field.Element, len(f.traces[k]))
+			for c := range one {
+				one[c] = []field.Element{before}
+			}
+			hints := map[int]bool{}
+			w := &writer{record: rows.record, columns: one}
+			err := rows.each(rows.from+row, rows.from+row+1, func(p *Plan, e exec.Entry, claims uint64) error {
+				hints = p.hintColumns()
+				return w.row(p, e, claims)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.flush()
+			c := r.IntN(len(one))
+			if one[c][0] == before || hints[c] {
+				continue
+			}
+			cell := &f.traces[k][c][row]
+			*cell = field.Add(*cell, 1)
+			if len(f.check()) == 0 {
+				t.Errorf("seed %d, circuit %s, row %d, column %s: any value does", seed, rows.group.Name, row, s.Air.Circuits[f.witness.Shards[0].Tables[k].Circuit].ColumnNames[c])
+			}
+			*cell = field.Sub(*cell, 1)
+			changed++
+		}
+	}
+	if changed < 100 {
+		t.Errorf("only %d cells were changed", changed)
+	}
+}
+
+// FuzzPrograms executes whatever decodes: nothing panics, and what executes has a trace.
+func FuzzPrograms(f *testing.F) {
+	for _, x := range samples()[:3] {
+		data, err := bc.Encode(&x.program.Program)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, uint64(3))
+	}
+	for seed := range uint64(10) {
+		data, err := bc.Encode(&assembly.Random(rand.New(rand.NewPCG(seed, 2))).Program)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, arg uint64) {
+		p, err := bc.Decode(data)
+		if err != nil {
+			return
+		}
+		args := make([]field.Element, p.Functions[p.Entries[0].Function].Params)
+		for i := range args {
+			args[i] = field.New(arg)
+		}
+		sound(t, p, []exec.Call{{Entry: 0, Args: args}}, nil, 2)
+	})
+}

@@ -1,0 +1,74 @@
+package lower
+
+import (
+	"github.com/ixprove/ixprove/lang/types"
+)
+
+// Words is the number of field elements that a value of a type takes: one for field, bool, u8, u32 and pointers, two for u64 (low half first), the sum of its parts for a product, and for an enum
+// the tag and the largest payload. An enum of one variant has no tag. Sizes are cut off above MaxWords.
+func Words(t types.Type) int {
+	n := 0
+	switch t := types.Resolve(t).(type) {
+	case types.Prim:
+		if t == types.U64 {
+			return 2
+		}
+		return 1
+	case *types.Pointer:
+		return 1
+	case *types.Tuple:
+		for _, e := range t.Elems {
+			n = min(n+Words(e), MaxWords)
+		}
+	case *types.Array:
+		if length, _ := types.Resolve(t.Len).(types.Length); length > 0 {
+			n = min(int(length)*Words(t.Elem), MaxWords)
+		}
+	case *types.Named:
+		for i := range t.Data.Variants {
+			n = max(n, wordsOf(t.Fields(i)))
+		}
+		n = min(n+tagWords(t), MaxWords)
+	}
+	return n
+}
+
+// MaxWords bounds the size of a value; larger ones are refused.
+const MaxWords = 1 << 17
+
+func wordsOf(list []types.Type) int {
+	n := 0
+	for _, t := range list {
+		n = min(n+Words(t), MaxWords)
+	}
+	return n
+}
+
+// tagWords is 1 for a type whose values begin with the number of their variant.
+func tagWords(t *types.Named) int {
+	if len(t.Data.Variants) > 1 {
+		return 1
+	}
+	return 0
+}
+
+// partsOf are the types of the parts of a product: a tuple, an array or a struct.
+func partsOf(t types.Type) []types.Type {
+	switch t := types.Resolve(t).(type) {
+	case *types.Tuple:
+		return t.Elems
+	case *types.Array:
+		n, _ := types.Resolve(t.Len).(types.Length)
+		out := make([]types.Type, n)
+		for i := range out {
+			out[i] = t.Elem
+		}
+		return out
+	case *types.Named:
+		return t.Fields(0)
+	}
+	return nil
+}
+
+// offset is where a part of a product begins.
+func offset(parts []types.Type, i int) int { return wordsOf(parts[:i]) }

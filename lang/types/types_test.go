@@ -1,0 +1,168 @@
+package types
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/lang/syntax"
+)
+
+func check(text string, more ...string) (*Program, syntax.Errors) {
+	files := fstest.MapFS{"main.ix": {Data: []byte(text)}}
+	for i := 0; i+1 < len(more); i += 2 {
+		files[more[i]] = &fstest.MapFile{Data: []byte(more[i+1])}
+	}
+	return Check(files, "main.ix", Options{})
+}
+
+func render(errs syntax.Errors) string {
+	var b strings.Builder
+	errs.Text(&b)
+	return b.String()
+}
+
+func TestAccepted(t *testing.T) {
+	for _, text := range []string{
+		`pub fn fib(n: field) -> field { match n { 0 => 0, 1 => 1, _ => fib(n - 1) + fib(n - 2) } }`,
+		`import "std/option" (Option, unwrap);
+		pub fn main(a: u32) -> u32 { unwrap(Option::Some(a)) + option::unwrap_or::<u32>(Option::None, 4) }`,
+		`struct P<A, B> { a: A, b: B } type Q<T> = P<T, T>;
+		fn swap<A, B>(p: P<A, B>) -> P<B, A> { let P { a, b } = p; P { a: b, b: a } }
+		pub fn main(x: u8, y: bool) -> (bool, u8) { let q = swap(P { a: x, b: y }); let r: Q<u8> = Q { a: 1, b: 2 }; let r = P { a: 3, ..r }; assert r.a == 3; (q.a, q.b) }`,
+		`enum List<T> { Nil, Cons(T, &List<T>) }
+		fn sum(l: &List<u64>) -> u64 { match *l { List::Nil => 0, List::Cons(x, rest) => x + sum(rest) } }
+		fn two(l: List<u64>) -> bool { match l { List::Cons(_, &List::Cons(_, &List::Nil)) => true, _ => false } }
+		pub fn main() -> u64 { let e = &List::Nil; let l = List::Cons(2, e); assert !two(l); sum(&l) }`,
+		`const N: u32 = 2 + 2; const T: [u8; N] = [1, 2, 3, N as u8];
+		fn total<const M: u32>(xs: [u64; M]) -> u64 { for i in 0..M with s = 0 { s + xs[i] } }
+		pub fn main(k: u32) -> u64 { let a = [for i in 0..N => i as u64 * 2]; let z = [0; N]; total(a) + total(z) + T[k] as u64 + total(a[1..3]) }`,
+		`unconstrained fn half(x: u64) -> (u64, bool) { (x / 2, x % 2 == 1) }
+		pub fn main(x: u64) -> u64 { let (h, odd) = unconstrained half(x) where h * 2 + (odd as u64) == x; h }`,
+		`const A: u8 = b'a'; pub fn main(x: u8, y: (bool, bool)) -> field {
+			let r: field = match (x, y) { (A | b'b', (true, _)) => 1, (c @ 3, (d, false)) => c as field + (d as field), (_, (_, true)) | (_, (false, _)) => fail "no", _ => 2 }; -r }`,
+		`pub fn main(x: u8) { if x == 1 { assert x < 2; } else if x == 3 { fail } }`,
+		`pub fn main(x: u8) -> u8 { if x == 1 { x } else { fail "no"; } }`,
+		`fn f<T>(x: T) -> &T { &x } pub fn main(x: u8) -> u8 { *f(x) + *f::<u8>(x) << 1 >> 1 & 3 | 4 ^ 5 }`,
+
+		`enum E { A(u8, u8), B } pub fn main(e: E, private l: &E) -> u8 { match (e, *l) { (E::A(x, _), E::B) | (E::B, E::A(_, x)) => x, (E::B, _) => 0, _ => 1 } }`,
+	} {
+		if p, errs := check(text); len(errs) > 0 || len(p.Entries) != 1 {
+			t.Errorf("%s\n%s", text, render(errs))
+		}
+	}
+}
+
+func TestRejected(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`pub fn main(x: u32) -> u64 { x }`, "main.ix:1:30: error: the types differ\n     1 | pub fn main(x: u32) -> u64 { x }\n       |                              ^\n  expected  u64\n  got       u32\n  next      convert it: x as u64"},
+		{`pub fn main(x: u32, y: u64) -> bool { x + 1 < y }`, "convert it: y as u32"},
+		{`pub fn main(x: u8) -> &u8 { &x }`, "no pointers"},
+		{`pub fn main(x: &u8) -> u8 { *x }`, "make it private"},
+		{`pub fn main<T>(x: T) -> T { x }`, "no type parameters"},
+		{`fn main(x: u8) -> u8 { x }`, "no entry"},
+		{`fn f(private x: u8) {} pub fn main() {}`, "only an entry"},
+		{`pub fn main(x: u8) -> u8 { match x { 0 => 1, 1 => 2 } }`, "no arm for 2"},
+		{`pub fn main(x: bool) -> u8 { match (x, x) { (true, _) => 1, (_, true) => 2 } }`, "no arm for (false, false)"},
+		{`enum E { A, B(bool) } pub fn main(e: E) -> u8 { match e { E::A => 1, E::B(true) => 2 } }`, "no arm for E::B(false)"},
+		{`enum E { A, B(bool) } pub fn main(e: E) -> u8 { match e { E::B(_) => 1, E::A => 2, E::B(true) => 3 } }`, "1:84: error: the arm is never reached"},
+		{`pub fn main(x: bool) -> u8 { match x { true | false => 1, _ => 3 } }`, "never reached"},
+		{`enum E { A, B } pub fn main(e: E) -> u8 { match e { A => 1, E::B => 2 } }`, "write E::A"},
+		{`pub fn main(x: u8) -> u8 { let 3 = x; x }`, "does not fit every value"},
+		{`pub fn main(x: u8) -> u8 { y }`, "there is no such variable"},
+		{`pub fn main(value: u8) -> u8 { valeu }`, "did you mean value?"},
+		{`struct S { x: u8 } pub fn main(s: S) -> u8 { s.y }`, "no such field"},
+		{`struct S { x: u8, s: S } pub fn main() {}`, "&S"},
+		{`enum E { A(F), C } struct F { e: E } pub fn main() {}`, "without end"},
+		{`type A = B; type B = A; pub fn main() {}`, "defined by itself"},
+		{`const A: u8 = B; const B: u8 = A; pub fn main() {}`, "defined by itself"},
+		{`const A: u8 = 200 + 100; pub fn main() {}`, "overflow"},
+		{`const A: [u8; 3] = [1, 2]; pub fn main() {}`, "the types differ"},
+		{`pub fn main() -> u8 { 256 }`, "at most 255"},
+		{`pub fn main() -> field { 0xffffffff00000001 }`, "at most 18446744069414584320"},
+		{`pub fn main(x: u32) -> u32 { -x }`, "only field elements"},
+		{`pub fn main(x: field) -> bool { x < 3 }`, "as u64"},
+		{`pub fn main(x: field) -> field { x % 3 }`, "only integers"},
+		{`fn f(x: &u8, y: &u8) -> bool { x == y } pub fn main() {}`, "pointers are not compared"},
+		{`fn f<T>(x: T, y: T) -> bool { x == y } pub fn main() {}`, "not compared"},
+		{`unconstrained fn g() -> u8 { 1 } pub fn main() -> u8 { g() }`, "not proven"},
+		{`unconstrained fn g() -> u8 { 1 } pub fn main() -> u8 { let x = unconstrained g(); x }`, "must be checked"},
+		{`unconstrained fn g() -> (u8, u8) { (1, 2) } pub fn main() -> u8 { let (x, y) = unconstrained g() where x == 1; y }`, "the condition says nothing of y"},
+		{`unconstrained fn g() -> &u8 { &1 } pub fn main() -> u8 { let x = unconstrained g() where *x == 1; *x }`, "no pointers"},
+		{`pub fn main(n: u32) -> u32 { for i in 0..n with s = 0 { s + i } }`, "bounds of a loop are constants"},
+		{`pub fn main(x: [u8; 4]) -> u8 { x[4] }`, "below 4"},
+		{`pub fn main(x: [u8; 4]) -> [u8; 2] { x[3..5] }`, "outside of the array"},
+		{`pub fn main() { let x = []; }`, "not known here"},
+		{`pub fn main() -> u8 { 1; }`, "not used"},
+		{`pub fn main(x: u8) -> u8 { x; }`, "not used"},
+		{`pub fn main(x: u8) -> u8 { if x == 1 { 2 } }`, "has an else"},
+		{`pub fn main(x: u8, x: u8) {}`, "another argument"},
+		{`fn f() {} fn f() {} pub fn main() {}`, "declared already"},
+		{`fn u8() {} pub fn main() {}`, "of the language"},
+		{`fn f(); pub fn main() {}`, "no body"},
+		{`#[builtin("x")] fn f(); pub fn main() {}`, "no such attribute"},
+		{`#[fast] pub fn main() {}`, "no such attribute"},
+		{`import "std/opton"; pub fn main() {}`, "did you mean std/option?"},
+		{`import "../x"; pub fn main() {}`, "below the folder"},
+		{`import "x"; pub fn main() {}`, "no such module"},
+		{`pub fn main() -> Option<u8> { 1 }`, "no such type"},
+		{`import "std/option"; pub fn main() -> Option<u8> { fail }`, `import "std/option" (Option);`},
+		{`import "std/option" (Optoin); pub fn main() {}`, "did you mean Option?"},
+		{`pub fn main(x: u8) -> u8 { match x { a | 3 => 1 } }`, "bind different variables"},
+		{`pub fn main(x: (u8, u8)) -> u8 { match x { (a, a) => 1 } }`, "twice"},
+		{`fn f(x: u8) -> u8 { x } pub fn main() -> u8 { f(1, 2) }`, "takes one argument"},
+		{`fn f(x: u8) -> u8 { x } pub fn main() -> u8 { f }`, "a function is no value"},
+		{`fn f(l: [u8; 70000]) {} pub fn main() {}`, "too long"},
+		{`struct S<T> { x: T } pub fn main(s: S) {}`, "takes one type argument"},
+		{`struct S { x: u8 } pub fn main() -> S { S { } }`, "no x"},
+		{`pub fn main(x: u8) -> bool { x as bool && x }`, "the types differ"},
+		{`fn f(x: &u8) -> u8 { x } pub fn main() {}`, "load it: *x"},
+		{`fn f(x: u8) -> &u8 { x } pub fn main() {}`, "store it: &x"},
+		{`struct S { x: u8 } fn f(s: &S) -> u8 { s.x } pub fn main() {}`, "(*s).x"},
+	} {
+		_, errs := check(c.text)
+		if !strings.Contains(render(errs), c.want) || !errors.Is(errs.Err(), formats.Invalid) && !errors.Is(errs.Err(), formats.Limit) && !errors.Is(errs.Err(), formats.Malformed) {
+			t.Errorf("%s\nno %q in\n%s", c.text, c.want, render(errs))
+		}
+		if len(errs) > 2 {
+			t.Errorf("%s\n%d errors for one mistake:\n%s", c.text, len(errs), render(errs))
+		}
+	}
+}
+
+func TestModules(t *testing.T) {
+	p, errs := check(`import "lib/a"; import "lib/b" as other (twice); pub fn main() -> u8 { a::one() + other::twice(a::K) + twice(1) }`,
+		"lib/a.ix", `import "lib/b"; pub const K: u8 = 3; pub fn one() -> u8 { b::twice(hidden()) } fn hidden() -> u8 { 1 }`,
+		"lib/b.ix", `import "lib/a"; pub fn twice(x: u8) -> u8 { x + x }`)
+	if len(errs) > 0 || len(p.Modules) != 3 || len(p.Entries) != 1 {
+		t.Error(render(errs))
+	}
+	_, errs = check(`import "a"; pub fn main() -> u8 { a::hidden() }`, "a.ix", `fn hidden() -> u8 { 1 }`)
+	if !strings.Contains(render(errs), "not pub") {
+		t.Error(render(errs))
+	}
+	_, errs = check(`import "a"; pub fn main() { }`, "a.ix", `fn hidden() -> u8 { true }`)
+	if !strings.Contains(render(errs), "a.ix:1:21: error") {
+		t.Error(render(errs))
+	}
+}
+
+// TestNoBuiltins checks that a user's folder of the standard library's name has none of its rights.
+func TestNoBuiltins(t *testing.T) {
+	_, errs := Check(fstest.MapFS{"std/list.ix": {Data: []byte(`#[builtin("u32.bytes")] fn f(); pub fn main() -> u8 { 1 }`)}}, "std/list.ix", Options{})
+	if !strings.Contains(render(errs), "no such attribute") {
+		t.Error(render(errs))
+	}
+}
+
+// FuzzCheck checks that no program makes the checker panic.
+func FuzzCheck(f *testing.F) {
+	f.Add(`enum L<T> { N, C(T, &L<T>) } pub fn main(x: u8) -> u8 { match L::C(x, &L::N) { L::C(y, &L::N) => y, _ => 2 } }`)
+	f.Add(`const N: u32 = 3; fn f<const M: u32>(x: [u8; M]) -> u8 { for i in 0..M with a = 0 { a + x[i] } } pub fn main() -> u8 { f([1; N]) }`)
+	f.Fuzz(func(t *testing.T, text string) {
+		_, errs := check(text)
+		render(errs)
+	})
+}
