@@ -165,27 +165,17 @@ INLINE u64 shift_left(u64 x, int k) {
 	return k == 64 ? r : sub(r, x >> (128 - k) << 32);
 }
 
-// A sum of fewer than 2^32 products, below 2^160.
+// A sum of products, below 2^160.
 struct Sum {
 	u64 lo, hi, top;
 };
 
 INLINE void accumulate(Sum &s, u64 a, u64 b) {
-#ifdef __CUDA_ARCH__
-	UNPACK(a0, a1, a);
-	UNPACK(b0, b1, b);
-	UNPACK(s0, s1, s.lo);
-	UNPACK(s2, s3, s.hi);
-	UNPACK(s4, s5, s.top);
-	asm("mad.lo.cc.u32 %0, %5, %7, %0; madc.hi.cc.u32 %1, %5, %7, %1; madc.lo.cc.u32 %2, %6, %8, %2; madc.hi.cc.u32 %3, %6, %8, %3; addc.u32 %4, %4, 0;\n\t"
-		"mad.lo.cc.u32 %1, %5, %8, %1; madc.hi.cc.u32 %2, %5, %8, %2; addc.cc.u32 %3, %3, 0; addc.u32 %4, %4, 0;\n\t"
-		"mad.lo.cc.u32 %1, %6, %7, %1; madc.hi.cc.u32 %2, %6, %7, %2; addc.cc.u32 %3, %3, 0; addc.u32 %4, %4, 0;"
-		: "+&r"(s0), "+&r"(s1), "+&r"(s2), "+&r"(s3), "+&r"(s4)
-		: "r"(a0), "r"(a1), "r"(b0), "r"(b1));
-	s.lo = PACK(s0, s1), s.hi = PACK(s2, s3), s.top = PACK(s4, s5);
-#else
 	unsigned __int128 v = (unsigned __int128)a * b;
 	u64 lo = (u64)v, hi = (u64)(v >> 64);
+#ifdef __CUDA_ARCH__
+	asm("add.cc.u64 %0, %0, %3; addc.cc.u64 %1, %1, %4; addc.u64 %2, %2, 0;" : "+&l"(s.lo), "+&l"(s.hi), "+&l"(s.top) : "l"(lo), "l"(hi));
+#else
 	s.lo += lo;
 	u64 carry = s.lo < lo;
 	s.hi += hi;

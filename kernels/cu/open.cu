@@ -4,7 +4,6 @@
 // Σ coefficient·column at a row.
 INLINE Ext combination(const u64 *columns, const Ext *coefficients, u64 count, u64 row) {
 	ExtSum s = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-	UNROLL_SOME
 	for (u64 i = 0; i < count; i++) accumulate(s, coefficients[i], ((const u64 *)columns[i])[row]);
 	return reduce(s);
 }
@@ -89,7 +88,6 @@ KERNEL(open_sums, SumsParams, SUMS_THREADS, 2) {
 		s[c] = ExtSum{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
 	}
 	u64 step = (u64)gridDim.y * SUMS_THREADS;
-	UNROLL_SOME
 	for (u64 row = (u64)blockIdx.y * SUMS_THREADS + threadIdx.x; row < p.rows; row += step) {
 		Ext w = p.weights[row];
 		UNROLL

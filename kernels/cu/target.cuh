@@ -26,7 +26,6 @@ static_assert(sizeof(u64) == 8, "u64 is 64 bits");
 // Constants that compilers do not see.
 #define OPAQUE_CONSTANT __constant__
 #define UNROLL _Pragma("unroll")
-#define UNROLL_SOME _Pragma("unroll 4")
 // threads is the most that a block may have, blocks how many of them a multiprocessor should hold: together they bound the registers of a thread.
 #define KERNEL(name, Params, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
 
@@ -74,7 +73,6 @@ INLINE u32 reverse32(u32 v) {
 #define CONSTANT static const
 #define OPAQUE_CONSTANT static const
 #define UNROLL
-#define UNROLL_SOME
 
 #include "emulator.hpp"
 
