@@ -108,7 +108,7 @@ func BenchmarkOpen(b *testing.B) {
 	})
 	b.Run("fold", func(b *testing.B) {
 		out := alloc[field.Ext](b, d, 1<<(log+logBlowup-3))
-		measure(b, d, "2^22 by 8", func() error { return d.Fold(out, word, log+logBlowup, 3, z, kernels.Array[field.Ext]{}, z) })
+		measure(b, d, "2^22 by 8", func() error { return d.Fold(out, word, log+logBlowup, 3, coefficients, kernels.Array[field.Ext]{}) })
 		check(b, out.Free())
 	})
 }

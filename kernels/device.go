@@ -37,6 +37,7 @@ type Info struct {
 	Major, Minor  int    // compute capability
 	Processors    int    // streaming multiprocessors
 	CacheBytes    int64  // second-level cache
+	SharedBytes   int    // shared memory that a block may ask for
 	DriverVersion int    // of the CUDA interface, 1000*major + 10*minor
 }
 

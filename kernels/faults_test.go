@@ -173,8 +173,16 @@ func everyKernel(d *kernels.Device, c *air.Circuit) (err error) {
 	step(func() error { return d.Deep(word, log+logBlowup, list, coefficients, ext(r), ext(r), false) })
 	step(func() error { return d.Flagged("faults") })
 	step(func() error {
-		return d.Fold(folded, word, log+logBlowup, 2, ext(r), kernels.Array[field.Ext]{}, field.Ext{})
+		return d.Fold(folded, word, log+logBlowup, 2, coefficients, kernels.Array[field.Ext]{})
 	})
+	step(func() error {
+		leaves, err := nodes.Slice(4, 8)
+		if err != nil {
+			return err
+		}
+		return d.WordLeaves(leaves, word, 2, &formats.Digest{2})
+	})
+	step(func() error { return d.Draw(folded, nodes, nodes, nodes, 1, 2) })
 	step(func() error { _, err := d.Final(folded, log); return err })
 	step(func() error { _, err := d.Gather(list, []uint64{3}, 1); return err })
 	step(func() error { _, err := d.Grind(&formats.Digest{}, 2); return err })

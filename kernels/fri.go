@@ -6,9 +6,9 @@ import (
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
-// Fold writes to out a word of 2^logSize values folded by 2^step, step 1 to 3, plus power·entering where entering is not empty. Words are in bit-reversed order. out must
-// not overlap the others.
-func (d *Device) Fold(out, word Array[field.Ext], logSize, step int, beta field.Ext, entering Array[field.Ext], power field.Ext) error {
+// Fold writes to out a word of 2^logSize values folded by 2^step, step 1 to 3, with the first value of beta, plus beta^(2^step)·entering where entering is not empty. Words are in
+// bit-reversed order. out must not overlap the others.
+func (d *Device) Fold(out, word Array[field.Ext], logSize, step int, beta, entering Array[field.Ext]) error {
 	const place = "fold"
 	if step < 1 || step > 3 || logSize < step || logSize > field.TwoAdicity {
 		return outOfRange(place, "log size %d, step %d", logSize, step)
@@ -17,6 +17,9 @@ func (d *Device) Fold(out, word Array[field.Ext], logSize, step int, beta field.
 		return err
 	}
 	if err := need(place, "the output", out, 1<<(logSize-step)); err != nil {
+		return err
+	}
+	if err := need(place, "beta", beta, 1); err != nil {
 		return err
 	}
 	if entering.n > 0 {
@@ -33,8 +36,8 @@ func (d *Device) Fold(out, word Array[field.Ext], logSize, step int, beta field.
 		word, entering, out Address
 		tables              tableParams
 		logOut              uint64
-		beta, power         field.Ext
-	}{word.at, entering.at, out.at, tables, uint64(logSize - step), beta, power})
+		beta                Address
+	}{word.at, entering.at, out.at, tables, uint64(logSize - step), beta.at})
 }
 
 // Final returns the coefficients, constant first, of the polynomial with the values of a word on the subgroup of order 2^logSize, in bit-reversed order.

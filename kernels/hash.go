@@ -29,6 +29,9 @@ var (
 	keyNode   = label("ixprove/1 merkle node")
 	keyInject = label("ixprove/1 merkle inject")
 	keyGrind  = label("ixprove/1 grind")
+
+	keyAbsorb  = label("ixprove/1 absorb")
+	keySqueeze = label("ixprove/1 squeeze")
 )
 
 const (
@@ -76,8 +79,44 @@ func (d *Device) Leaves(out Array[formats.Digest], columns Array[uint64], rows, 
 	}{columns.at, out.at, uint64(columns.n), uint64(rows), uint64(rowStride), pack(shape)})
 }
 
-// levelsALaunch is how many levels one block can make above its 512 children.
-const levelsALaunch = 9
+// WordLeaves writes to out the hashes, under a shape, of rows of 2^step elements of a word, 0 < step <= 3: the leaves of a FRI layer.
+func (d *Device) WordLeaves(out Array[formats.Digest], word Array[field.Ext], step int, shape *formats.Digest) error {
+	const place = "leaf hashes of a word"
+	if step < 1 || step > 3 || out.n < 1 || uint64(out.n) > math.MaxUint32 {
+		return outOfRange(place, "%d rows, step %d", out.n, step)
+	}
+	if err := need(place, "the word", word, uint64(out.n)<<step); err != nil {
+		return err
+	}
+	grid, block := linear(uint64(out.n), 128)
+	return Start(d, "hash_rows", grid, block, 0, &struct {
+		rows, out    Address
+		width, count uint64
+		key          packed
+	}{word.at, out.at, 3 << step, uint64(out.n), pack(shape)})
+}
+
+// Draw continues a transcript, whose state is the first value of state: it absorbs a root, the first value of root, as the message of step `absorb`, and writes the challenge of step
+// `squeeze` to the first value of out (docs/protocol.md section 5). The root is copied to seen.
+func (d *Device) Draw(out Array[field.Ext], state, seen, root Array[formats.Digest], absorb, squeeze uint64) error {
+	const place = "challenge"
+	if err := need(place, "the output", out, 1); err != nil {
+		return err
+	}
+	for _, a := range []Array[formats.Digest]{state, seen, root} {
+		if err := need(place, "a digest", a, 1); err != nil {
+			return err
+		}
+	}
+	return Start(d, "hash_draw", [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0, &struct {
+		state, root, seen, out Address
+		absorb, squeeze        uint64
+		absorbKey, squeezeKey  packed
+	}{state.at, root.at, seen.at, out.at, absorb, squeeze, keyAbsorb, keySqueeze})
+}
+
+// levelsALaunch is how many levels one block can make above its 1,024 children.
+const levelsALaunch = 10
 
 // Tree makes the nodes of a Merkle tree with 2^logRows leaves: nodes holds level k's 2^k digests from place 2^k on, and the leaves already. entering[k], where there is
 // one, is the digests of the 2^k rows that enter at level k < logRows.
@@ -103,7 +142,7 @@ func (d *Device) Tree(nodes Array[formats.Digest], logRows int, entering map[int
 		for count < min(levelsALaunch, below) && entering[below-count-1].n == 0 {
 			count++
 		}
-		threads := uint64(min(256, 1<<(below-1)))
+		threads := uint64(min(1<<(levelsALaunch-1), 1<<(below-1)))
 		grid, block := linear(1<<(below-1), uint32(max(threads, 1)))
 		err := Start(d, "hash_levels", grid, block, 32*int(threads), &struct {
 			nodes, rows        Address

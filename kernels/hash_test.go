@@ -4,12 +4,14 @@ package kernels_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 var suite = hash.Blake3{}
@@ -49,6 +51,89 @@ func TestLeaves(t *testing.T) {
 					t.Fatalf("width %d, row %d of %d: %x, want %x", width, i, rows, got, want)
 				}
 			}
+		}
+	}
+}
+
+// The leaves of FRI layers: rows of 2, 4 and 8 elements.
+func TestWordLeaves(t *testing.T) {
+	d := open(t)
+	r := rand.New(rand.NewPCG(15, 16))
+	for step := 1; step <= 3; step++ {
+		for _, rows := range []int{1, 2, 37, 300} {
+			word := exts(r, rows<<step)
+			shape := suite.Shape(rows, []int{3 << step})
+			out := alloc[formats.Digest](t, d, rows)
+			check(t, d.WordLeaves(out, from(t, d, word), step, &shape))
+			for i, got := range download(t, out) {
+				var row formats.Elements
+				for _, v := range word[i<<step : (i+1)<<step] {
+					row = row.Append(uint64(v[0])).Append(uint64(v[1])).Append(uint64(v[2]))
+				}
+				if want := suite.Leaf(&shape, row); got != want {
+					t.Fatalf("step %d, row %d of %d: %x, want %x", step, i, rows, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A transcript goes on as on the host, through many roots: one word in 2^32 is no field element, so that such words are tested below.
+func TestDraw(t *testing.T) {
+	d := open(t)
+	r := rand.New(rand.NewPCG(17, 18))
+	tr := transcript.New(suite)
+	tr.Absorb(transcript.TagKey, []uint64{1, 2, 3})
+	tr.Challenge(transcript.TagBatch)
+	state, all := tr.State()
+	if !all {
+		t.Fatal("a challenge left messages")
+	}
+	digests, drawn := from(t, d, make([]formats.Digest, 3)), alloc[field.Ext](t, d, 1)
+	on, err := digests.Slice(0, 1)
+	check(t, err)
+	seen, err := digests.Slice(1, 2)
+	check(t, err)
+	check(t, on.Upload([]formats.Digest{state}))
+	for range 50 {
+		var root formats.Digest
+		for i := range root {
+			root[i] = byte(r.Uint32())
+		}
+		check(t, d.Draw(drawn, on, seen, from(t, d, []formats.Digest{root}), uint64(transcript.TagLayer), uint64(transcript.TagBeta)))
+		tr.AbsorbDigest(transcript.TagLayer, root)
+		want := tr.Challenge(transcript.TagBeta).Ext()
+		state, _ := tr.State()
+		if got := download(t, digests); got[0] != state || got[1] != root {
+			t.Fatalf("state %x, want %x; root %x, want %x", got[0], state, got[1], root)
+		}
+		if got := download(t, drawn)[0]; got != want {
+			t.Fatalf("drawn %v, want %v", got, want)
+		}
+	}
+}
+
+// Words of p and more are skipped, and a block of them too. No hash gives such words in reasonable time, so the kernel's choice is tested by itself.
+func TestDrawSkipsWords(t *testing.T) {
+	d := open(t)
+	const p = uint64(field.Modulus)
+	for _, blocks := range [][]uint64{
+		{1, 2, 3, 4}, {p, 1, 2, 3}, {p - 1, p, p + 1, 1<<64 - 1, 5, 0, 6, 7}, {p, p, p, p, p, p, p, p, 1, p, 2, 3}, {1, 2, p, p, p, p, p, 9},
+	} {
+		var want []uint64
+		for _, w := range blocks {
+			if w < p && len(want) < 3 {
+				want = append(want, w)
+			}
+		}
+		in, out := from(t, d, blocks), alloc[uint64](t, d, 3)
+		params := struct {
+			in, out kernels.Address
+			n       uint64
+		}{in.Address(), out.Address(), uint64(len(blocks) / 4)}
+		check(t, kernels.Start(d, "hash_draw_check", [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0, &params))
+		if got := download(t, out); !slices.Equal(got, want) {
+			t.Fatalf("of %x: %x, want %x", blocks, got, want)
 		}
 	}
 }

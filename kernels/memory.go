@@ -63,14 +63,12 @@ func GatherDigestsMemory(places int) []int64 { return []int64{8 * int64(places),
 // FinalMemory is the working memory of Device.Final.
 func FinalMemory(logSize int) []int64 { return []int64{24 << logSize} }
 
-// TablesMemory is what a device looks up in when it extended values and coefficients of some heights: each table's size.
-func TablesMemory(logHeights []int, logBlowup int) []int64 {
-	sizes := []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, 8}
-	for _, log := range logHeights {
-		if log > 0 {
-			weights := int64(8) << (passes(log)[0] + logBlowup)
-			sizes = append(sizes, weights, weights)
-		}
+// TablesMemory is what a device looks up in once it has transformed: each table's size.
+func TablesMemory() []int64 {
+	between := 0
+	for k := minRounds; k <= maxRounds; k++ {
+		size, _ := factorBytes(k)
+		between += 2 * size
 	}
-	return sizes
+	return []int64{8 * (1<<10 + 2<<11), 8 * 3 << 10, 8 * 3 << 10, 8 * 3 << 10, 8, int64(between)}
 }

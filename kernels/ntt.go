@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -17,83 +18,110 @@ const (
 // passLog is the log2 of the most values that a pass transforms; only tests change it.
 var passLog = 10
 
-// passes splits a transform of 2^log values, log >= 1, into passes of at most 2^passLog, smaller ones first: a column pass needs a stride of at least its block's width.
-func passes(log int) []int {
+// passes splits a transform of 2^log values, log >= 1, into passes of at most 2^passLog, evenly but for passes of 2^(passLog-1), whose rounds are short.
+func passes(log int) (out []int) {
 	n := (log + passLog - 1) / passLog
-	var out []int
-	for ; n > 0; n-- {
-		k := log / n
-		out = append(out, k)
-		log -= k
+	for less := n*passLog - log; n > 0; n-- {
+		part := (less + n - 1) / n
+		if part == 1 && less > 1 || less-part == 1 {
+			part++
+		}
+		out = append(out, passLog-part)
+		less -= part
 	}
 	return out
 }
 
 // passParams is the kernels' PassParams.
 type passParams struct {
-	in, out, weights          Address
-	tables                    tableParams
-	columns                   uint64
-	inColumn, outColumn       uint64
-	inCoset, outCoset         uint64
-	inRow, rows               uint64
-	logStride, logTotal       uint64
-	firstCoset, logBlowup     uint64
-	logLow, logMid, logParent uint64
-	last                      uint64
-	scale                     field.Element
+	in, out             Address
+	first, second       Address
+	tables              tableParams
+	columns, each       uint64
+	inColumn, outColumn uint64
+	cosets              uint64
+	outCoset            uint64
+	logRows, logStride  uint64
+	logMid, logLow      uint64
+	logParent           uint64
+	shifted             uint64
+	firstCoset          uint64
+	logBlowup           uint64
+	scale               field.Element
 }
 
-// passShape is the registers and threads of a pass of 2^k: see the instances of cu/ntt.cuh.
-type passShape struct{ k1, k2 int }
+// passShape says how a block works on passes of 2^(r1+r2+r3) values: see the instances of cu/ntt.cuh.
+type passShape struct{ r1, r2, r3, logThreads int }
 
-func shapeOf(k int) passShape {
-	if k < 5 {
-		return passShape{k, 0}
-	}
-	return passShape{(k + 1) / 2, k / 2}
+var passShapes = [...]passShape{
+	1: {1, 0, 0, 8}, 2: {2, 0, 0, 8}, 3: {3, 0, 0, 8}, 4: {4, 0, 0, 8},
+	5: {3, 2, 0, 7}, 6: {3, 3, 0, 7}, 7: {4, 3, 0, 7}, 8: {4, 4, 0, 7}, 9: {3, 3, 3, 8}, 10: {5, 5, 0, 7},
 }
 
-const passThreads = 256
+// wideShape is that of column passes of 2^10 where a block may have so much shared memory: segments of 64 bytes instead of 32.
+var wideShape = passShape{5, 5, 0, 8}
 
-// width is the number of transforms that a block works on.
-func (s passShape) width() int { return passThreads >> s.k2 }
+// logTeam is the log2 of the threads of a transform.
+func (s passShape) logTeam() int { return s.r2 + s.r3 }
 
+// logWidth is the log2 of the transforms that a block works on at a time.
+func (s passShape) logWidth() int { return s.logThreads - s.logTeam() }
+
+// sharedBytes is the shared memory of a block: for the exchange between the rounds, and in the end where rows are stored transposed, and for factors.
 func (s passShape) sharedBytes(transposed bool) int {
-	if s.k2 == 0 {
-		return 0
-	}
-	values := s.width() << s.k1 * (1<<s.k2 + 1)
-	if transposed {
-		values = max(values, 1<<(s.k1+s.k2)*(s.width()+1))
-	}
-	return 8 * values
-}
-
-// maxGridColumns is the number of columns that one launch of a column pass takes: the grid's third dimension ends at 65,535.
-const maxGridColumns = 1 << 15
-
-// columnPass launches a pass over 2^logValues values a column, and cosets of those.
-func (d *Device) columnPass(form string, k int, p passParams, logValues int, cosets uint64) error {
-	s := shapeOf(k)
-	tiles := uint64(1) << (logValues - k) / uint64(s.width())
-	in, out, columns := p.in, p.out, p.columns
-	for first := uint64(0); first < columns; first += maxGridColumns {
-		p.columns = min(columns-first, maxGridColumns)
-		p.in, p.out = in+Address(8*first*p.inColumn), out+Address(8*first*p.outColumn)
-		grid := [3]uint32{uint32(tiles), uint32(cosets), uint32(p.columns)}
-		if err := Start(d, "ntt_column_"+form+"_"+strconv.Itoa(k), grid, [3]uint32{passThreads, 1, 1}, s.sharedBytes(false), &p); err != nil {
-			return err
+	n, width := 1<<(s.r1+s.logTeam()), 1<<s.logWidth()
+	exchanged := 0
+	if s.r2 > 0 {
+		apart := 1<<s.r2 + 1
+		if s.r3 > 0 {
+			apart = 1 << s.r2 * (1<<s.r3 + 1)
+		}
+		exchanged = width << s.r1 * apart
+		if transposed {
+			exchanged = max(exchanged, (n+n>>s.r1)*(width+1))
 		}
 	}
-	return nil
+	return 8 * (exchanged + width*(n+max(1, 16/width)))
 }
 
-// rowPass launches a pass over p.rows rows of 2^k values a column.
+// Blocks do several columns one after the other, to make their factors less often, as long as there are blocksAProcessor for each of the device's multiprocessors.
+const (
+	maxEach          = 16
+	blocksAProcessor = 16
+	maxGridColumns   = 1<<16 - 1
+)
+
+// pass launches a pass whose blocks are `tiles` a column and coset and take `sides` columns side by side.
+func (d *Device) pass(kernel string, s passShape, p passParams, tiles, sides uint64) error {
+	p.cosets = max(1, p.cosets)
+	enough := uint64(d.Info().Processors) * blocksAProcessor
+	p.each = min(p.columns*tiles*p.cosets/enough, maxEach*sides)
+	p.each = max(p.each, (p.columns+maxGridColumns-1)/maxGridColumns, 1)
+	p.each = (p.each + sides - 1) / sides * sides
+	p.first, p.second = d.between(s.r1+s.logTeam(), strings.Contains(kernel, "inverse"))
+	grid := [3]uint32{uint32(tiles * p.cosets), uint32((p.columns + p.each - 1) / p.each), 1}
+	return Start(d, kernel, grid, [3]uint32{1 << s.logThreads, 1, 1}, s.sharedBytes(strings.HasPrefix(kernel, "ntt_row_inverse")), &p)
+}
+
+// columnPass launches a pass of 2^k over 2^logValues values a column and coset.
+func (d *Device) columnPass(form string, k int, p passParams, logValues int) error {
+	s, kernel := passShapes[k], "ntt_column_"+form+"_"+strconv.Itoa(k)
+	if k == 10 && d.Info().SharedBytes >= wideShape.sharedBytes(false) {
+		s, kernel = wideShape, kernel+"_wide"
+	}
+	return d.pass(kernel, s, p, 1<<(logValues-k-s.logWidth()), 1)
+}
+
+// rowPass launches a pass over 2^p.logRows rows of 2^k values a column and coset.
 func (d *Device) rowPass(form string, k int, p passParams) error {
-	s := shapeOf(k)
-	grid := [3]uint32{uint32((p.columns*p.rows + uint64(s.width()) - 1) / uint64(s.width())), 1, 1}
-	return Start(d, "ntt_row_"+form+"_"+strconv.Itoa(k), grid, [3]uint32{passThreads, 1, 1}, s.sharedBytes(form == "inverse"), &p)
+	s := passShapes[k]
+	tiles, sides := uint64(1), uint64(1)
+	if rows, width := int(p.logRows), s.logWidth(); rows < width {
+		sides <<= width - rows
+	} else {
+		tiles <<= rows - width
+	}
+	return d.pass("ntt_row_"+form+"_"+strconv.Itoa(k), s, p, tiles, sides)
 }
 
 // Extend writes to out the extension of columns of 2^logHeight values on the trace domain, in row order: columns of 2^(logHeight+logBlowup) values on the coset g·H in
@@ -130,84 +158,77 @@ func (d *Device) extend(place string, out, in Array[field.Element], columns, log
 		return err
 	}
 	ks := passes(logHeight)
-	weights, err := d.passWeights(weightsKey{logHeight, logBlowup, values}, ks[0])
-	if err != nil {
-		return err
-	}
 	p := passParams{
-		tables: tables, columns: uint64(columns), logTotal: uint64(logHeight), logBlowup: uint64(logBlowup),
+		tables: tables, columns: uint64(columns), logBlowup: uint64(logBlowup), scale: 1,
 		in: in.at, inColumn: n, out: out.at, outColumn: n * blowup,
 	}
 	if values {
+		p.scale = field.InverseOfTwoPower(logHeight)
 		if p, err = d.interpolate(p, ks, logHeight, out.at+Address(8*n*(blowup-1))); err != nil {
 			return err
 		}
 	}
-	return d.evaluate(p, ks, logHeight, out.at, weights.at, values)
+	return d.evaluate(p, ks, logHeight, out.at, values)
 }
 
 // interpolate turns values at p.in into coefficients times n at to, by way of the first slab of p.out, and returns p with the coefficients as input.
 func (d *Device) interpolate(p passParams, ks []int, log int, to Address) (passParams, error) {
-	rest := log
+	q, rest := p, log
 	for _, k := range ks[:len(ks)-1] {
 		rest -= k
-		p.logStride = uint64(rest)
-		if err := d.columnPass("inverse", k, p, log, 1); err != nil {
+		q.logStride = uint64(rest)
+		if err := d.columnPass("inverse", k, q, log); err != nil {
 			return p, err
 		}
-		p.in, p.inColumn = p.out, p.outColumn
+		q.in, q.inColumn, q.logParent = q.out, q.outColumn, uint64(k)
 	}
 	k := ks[len(ks)-1]
-	p.rows, p.inRow, p.out = 1<<(log-k), 1<<k, to
+	q.logRows, q.out = uint64(log-k), to
 	if len(ks) > 1 {
-		p.logLow = uint64(ks[0])
-		p.logMid = uint64(log-k) - p.logLow
+		q.logLow = uint64(ks[0])
+		q.logMid = q.logRows - q.logLow
 	}
-	err := d.rowPass("inverse", k, p)
-	p.in, p.inColumn, p.logStride, p.logLow, p.logMid = to, p.outColumn, 0, 0, 0
-	return p, err
+	p.in, p.inColumn = to, p.outColumn
+	return p, d.rowPass("inverse", k, q)
 }
 
 // evaluate turns the coefficients at p.in into slabs at out. When inPlace is set they are in the last slab.
-func (d *Device) evaluate(p passParams, ks []int, log int, out, weights Address, inPlace bool) error {
+func (d *Device) evaluate(p passParams, ks []int, log int, out Address, inPlace bool) error {
 	n, blowup := uint64(1)<<log, uint64(1)<<p.logBlowup
 	// The last slab is written when the others no longer need the coefficients in it.
 	ranges := [][2]uint64{{0, blowup}}
 	if inPlace {
 		ranges = [][2]uint64{{0, blowup - 1}, {blowup - 1, blowup}}
 	}
-	k := ks[0]
+	q, k := p, ks[0]
 	for _, r := range ranges {
-		p.weights, p.firstCoset, p.out = weights, r[0], out+Address(8*n*r[0])
+		q.shifted, q.firstCoset, q.cosets, q.outCoset, q.out = 1, r[0], r[1]-r[0], n, out+Address(8*n*r[0])
+		q.logStride = uint64(log - k)
+		launch := func() error { return d.columnPass("forward", k, q, log) }
 		if len(ks) == 1 {
-			p.inRow, p.rows = 0, r[1]-r[0]
-			if err := d.rowPass("forward", k, p); err != nil {
-				return err
-			}
-			continue
+			launch = func() error { return d.rowPass("forward", k, q) }
 		}
-		p.logStride, p.inCoset, p.outCoset = uint64(log-k), 0, n
-		if err := d.columnPass("forward", k, p, log, r[1]-r[0]); err != nil {
+		if err := launch(); err != nil {
 			return err
 		}
 	}
 	if len(ks) == 1 {
 		return nil
 	}
-	p.weights, p.firstCoset = 0, 0
-	p.in, p.out, p.inColumn = out, out, p.outColumn
+	// What follows does not depend on the coset: each slab is a column.
+	q = p
+	q.in, q.out, q.columns, q.inColumn, q.outColumn = out, out, p.columns*blowup, n, n
 	rest := log - k
-	all := log + int(p.logBlowup)
 	for _, k := range ks[1 : len(ks)-1] {
+		q.logParent = uint64(log - rest)
 		rest -= k
-		p.logStride = uint64(rest)
-		if err := d.columnPass("forward", k, p, all, 1); err != nil {
+		q.logStride = uint64(rest)
+		if err := d.columnPass("forward", k, q, log); err != nil {
 			return err
 		}
 	}
-	k = ks[len(ks)-1]
-	p.rows, p.inRow = 1<<(all-k), 1<<k
-	return d.rowPass("forward", k, p)
+	q.logStride, q.logParent, q.logRows = 0, uint64(ks[len(ks)-2]), uint64(log-rest)
+	return d.rowPass("forward", rest, q)
 }
 
 // Interpolate replaces columns of 2^logSize values on the coset g·H, in bit-reversed order, by the coefficients of their polynomials, constant first.
@@ -239,23 +260,23 @@ func (d *Device) interpolateOn(values Array[field.Element], columns, logSize int
 	}
 	ks := passes(logSize)
 	p := passParams{
-		tables: tables, columns: uint64(columns), logTotal: uint64(logSize), scale: field.InverseOfTwoPower(logSize),
+		tables: tables, columns: uint64(columns), scale: field.InverseOfTwoPower(logSize),
 		in: values.at, inColumn: n, out: values.at, outColumn: n,
 	}
 	done := 0
 	for i := len(ks) - 1; i >= 0; i-- {
 		k := ks[i]
-		p.logStride, p.logParent, p.last = uint64(done), 0, 0
+		p.logStride, p.logParent, p.shifted = uint64(done), 0, 0
 		if i > 0 {
 			p.logParent = uint64(ks[i-1])
 		} else {
-			p.last = 1
+			p.shifted = 1
 		}
 		if i == len(ks)-1 {
-			p.rows, p.inRow = n>>k, 1<<k
+			p.logRows = uint64(logSize - k)
 			err = d.rowPass("inverse_reversed", k, p)
 		} else {
-			err = d.columnPass("inverse_reversed", k, p, logSize, 1)
+			err = d.columnPass("inverse_reversed", k, p, logSize)
 		}
 		if err != nil {
 			return err

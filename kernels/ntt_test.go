@@ -183,3 +183,39 @@ func TestThreePasses(t *testing.T) {
 	check(t, d.Interpolate(in, 2, log))
 	compare(t, "interpolation", download(t, in), coefficients)
 }
+
+// plain is a device whose blocks have less shared memory.
+type plain struct{ kernels.Driver }
+
+func (p plain) Info() kernels.Info {
+	info := p.Driver.Info()
+	info.SharedBytes = 99 << 10
+	return info
+}
+
+// Column passes of 2^10, on devices with much and with less shared memory.
+func TestLargestColumnPasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	const log = 20
+	coefficients := elements(r, 1<<log)
+	w, _ := field.RootOfUnity(log)
+	values, shifted, want := transform(coefficients, w), extension(coefficients, log, 0), extension(coefficients, log, 1)
+	for _, wide := range []bool{true, false} {
+		driver, err := newDriver()
+		check(t, err)
+		if !wide {
+			driver = plain{driver}
+		}
+		d := kernels.New(driver)
+		in, out := from(t, d, values), alloc[field.Element](t, d, 2<<log)
+		check(t, d.Extend(out, in, 1, log, 1))
+		compare(t, fmt.Sprintf("extension of values, wide %v", wide), download(t, out), want)
+		check(t, in.Upload(coefficients))
+		check(t, d.ExtendCoefficients(out, in, 1, log, 1))
+		compare(t, fmt.Sprintf("extension of coefficients, wide %v", wide), download(t, out), want)
+		check(t, in.Upload(shifted))
+		check(t, d.Interpolate(in, 1, log))
+		compare(t, fmt.Sprintf("interpolation, wide %v", wide), download(t, in), coefficients)
+		check(t, d.Close())
+	}
+}

@@ -9,6 +9,8 @@ import (
 
 func openDevice() (*kernels.Device, error) { return driver.Open(0) }
 
+func newDriver() (kernels.Driver, error) { return driver.NewDriver(0) }
+
 // maxTestLog is the largest log height that tests transform.
 const maxTestLog = 20
 

@@ -9,6 +9,8 @@ import (
 
 func openDevice() (*kernels.Device, error) { return emulated.Open() }
 
+func newDriver() (kernels.Driver, error) { return emulated.NewDriver(), nil }
+
 // maxTestLog is the largest log height that tests transform.
 const maxTestLog = 14
 

@@ -129,9 +129,9 @@ func TestFold(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for step := 1; step <= 3; step++ {
 		for _, log := range []int{step, step + 1, 9} {
-			word, beta, power := exts(r, 1<<log), ext(r), ext(r)
+			word, beta := exts(r, 1<<log), ext(r)
 			entering := exts(r, 1<<(log-step))
-			in, add, out := from(t, d, word), from(t, d, entering), alloc[field.Ext](t, d, 1<<(log-step))
+			in, add, by, out := from(t, d, word), from(t, d, entering), from(t, d, []field.Ext{beta}), alloc[field.Ext](t, d, 1<<(log-step))
 			w, _ := field.RootOfUnity(log)
 			w, _ = field.Inverse(w)
 			folder := fri.NewFolder(step)
@@ -140,12 +140,12 @@ func TestFold(t *testing.T) {
 				if enters {
 					e = add
 				}
-				check(t, d.Fold(out, in, log, step, beta, e, power))
+				check(t, d.Fold(out, in, log, step, by, e))
 				for i, got := range download(t, out) {
 					values := append([]field.Ext(nil), word[i<<step:(i+1)<<step]...)
 					want := folder.Fold(values, field.ScaleExt(beta, field.Pow(w, field.ReverseBits(uint64(i), log-step))))
 					if enters {
-						want = field.AddExt(want, field.MulExt(power, entering[i]))
+						want = field.AddExt(want, field.MulExt(field.SquareExtTimes(beta, step), entering[i]))
 					}
 					if got != want {
 						t.Fatalf("2^%d by 2^%d: value %d is %v, want %v", log, step, i, got, want)

@@ -7,13 +7,8 @@ import (
 // tables holds what kernels look up, made and uploaded when it is first needed and kept until the device is closed.
 type tables struct {
 	roots, shifts, inverseShifts, ones Array[field.Element]
+	between                            Array[uint64]
 	flag                               Array[uint64] // not zero once an evaluation point lay in a domain
-	weights                            map[weightsKey]Array[field.Element]
-}
-
-type weightsKey struct {
-	logHeight, logBlowup int
-	values               bool
 }
 
 // tableParams is the kernels' Tables.
@@ -65,20 +60,19 @@ func (d *Device) powerTables() (tableParams, error) {
 		} {
 			var err error
 			if *table.to, err = keep(d, table.values); err != nil {
-				for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
-					made.Free()
-				}
+				t.free()
 				return tableParams{}, err
 			}
 		}
 		var err error
 		if t.flag, err = keep(d, []uint64{0}); err != nil {
-			for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
-				made.Free()
-			}
+			t.free()
 			return tableParams{}, err
 		}
-		t.weights = map[weightsKey]Array[field.Element]{}
+		if t.between, err = keep(d, betweenRounds()); err != nil {
+			t.free()
+			return tableParams{}, err
+		}
 		d.mu.Lock()
 		d.tables = t
 		d.mu.Unlock()
@@ -86,34 +80,81 @@ func (d *Device) powerTables() (tableParams, error) {
 	return tableParams{t.roots.at, t.shifts.at, t.inverseShifts.at}, nil
 }
 
-// passWeights returns, for each slab s of an extension, factor·x^(r·stride) for r < 2^k, where x is the slab's first point: the weights of the first of the passes.
-// The factor is 1/n for coefficients that come from values by an inverse without factor, else 1.
-func (d *Device) passWeights(key weightsKey, k int) (Array[field.Element], error) {
-	d.mu.Lock()
-	w, ok := d.tables.weights[key]
-	d.mu.Unlock()
-	if ok {
-		return w, nil
+func (t *tables) free() {
+	for _, made := range []Array[field.Element]{t.roots, t.shifts, t.inverseShifts, t.ones} {
+		made.Free()
 	}
-	root, _ := field.RootOfUnity(key.logHeight + key.logBlowup)
-	values := make([]field.Element, 0, 1<<(k+key.logBlowup))
-	for s := range 1 << key.logBlowup {
-		x := field.Mul(field.Shift, field.Pow(root, field.ReverseBits(uint64(s), key.logBlowup)))
-		step, p := field.Pow(x, 1<<(key.logHeight-k)), field.Element(1)
-		if key.values {
-			p = field.InverseOfTwoPower(key.logHeight)
+	t.flag.Free()
+	t.between.Free()
+}
+
+// The smallest and largest pass of two rounds.
+const minRounds, maxRounds = 5, 10
+
+// betweenRounds lists the factors between the rounds of passes of 2^k values, smallest first, of each the forward ones and the inverses: between rounds 1 and 2 ω_(2^k)^(i j) for i < 2^r1 and j below
+// 2^(r2+r3), and between rounds 2 and 3, where there is one, the same for r2 and r3. A factor w is four words (cu/limbs.cuh): w 2^(24 l) as a low and a high signed half. A row, of equal i, has
+// the first two words of all its factors before the other two.
+func betweenRounds() []uint64 {
+	var out []uint64
+	list := func(log, rows int, inverse bool) {
+		w, _ := field.RootOfUnity(log)
+		if inverse {
+			w, _ = field.Inverse(w)
 		}
-		for range 1 << k {
-			values = append(values, p)
-			p = field.Mul(p, step)
+		step := field.Element(1)
+		for range 1 << rows {
+			for _, p := range [...]field.Element{1, 1 << 48} {
+				for range 1 << (log - rows) {
+					out = append(out, signedHalves(p), signedHalves(field.Mul(p, 1<<24)))
+					p = field.Mul(p, step)
+				}
+			}
+			step = field.Mul(step, w)
 		}
 	}
-	w, err := keep(d, values)
-	if err != nil {
-		return w, err
+	for k := minRounds; k <= maxRounds; k++ {
+		s := passShapes[k]
+		for _, inverse := range [...]bool{false, true} {
+			list(k, s.r1, inverse)
+			if s.r3 > 0 {
+				list(s.r2+s.r3, s.r2, inverse)
+			}
+		}
 	}
+	return out
+}
+
+// signedHalves is lo mod 2^32 + 2^32 (hi mod 2^32), where v = lo + 2^32 hi modulo p and both are from -2^31 to 2^31 - 1.
+func signedHalves(v field.Element) uint64 {
+	w := uint64(v)
+	if w >= 1<<63-1<<31 {
+		w -= field.Modulus
+	}
+	return w&(1<<32-1) | (w+1<<31)>>32<<32
+}
+
+// factorBytes is the size of the factors between the rounds of a pass of 2^k values in one direction, and where those after round 2 begin.
+func factorBytes(k int) (size, second int) {
+	s := passShapes[k]
+	second = 32 << k
+	if size = second; s.r3 > 0 {
+		size += 32 << (s.r2 + s.r3)
+	}
+	return size, second
+}
+
+// between is where the factors between the rounds of a pass are; one of one round has none.
+func (d *Device) between(k int, inverse bool) (first, second Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tables.weights[key] = w
-	return w, nil
+	first = d.tables.between.at
+	for j := minRounds; j < k; j++ {
+		size, _ := factorBytes(j)
+		first += Address(2 * size)
+	}
+	size, after := factorBytes(max(k, minRounds))
+	if inverse {
+		first += Address(size)
+	}
+	return first, first + Address(after)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // Backend is a machine that does the matrix work of proofs. Backends do not know the protocol: they transform, hash, evaluate and fold what they are told
@@ -94,9 +95,20 @@ type Codeword interface{ Free() }
 
 // Layer is a committed FRI layer.
 type Layer interface {
-	Root() formats.Digest
 	// Open returns the multiproof for leaves, both sorted and distinct: known are the positions that the verifier computes, whose values are left out.
 	Open(leaves, known []uint32) (formats.Opening, error)
+	Free()
+}
+
+// Scalar is a handle of an element of E. It is valid until the session draws the next one.
+type Scalar any
+
+// Sponge is a transcript that a session carries on where it keeps the roots of layers, so that no challenge waits for the host.
+type Sponge interface {
+	// Draw absorbs a layer's root as the message of one step and draws an element of E in another.
+	Draw(l Layer, root, challenge transcript.Tag) (Scalar, error)
+	// Roots waits for the roots that were absorbed.
+	Roots() ([]formats.Digest, error)
 	Free()
 }
 
@@ -154,8 +166,10 @@ type Session interface {
 	Deep(logHeight int, points []DeepPoint) (Codeword, error)
 	// CommitLayer commits to a word of 2^logSize elements in leaves of 2^step.
 	CommitLayer(word Codeword, logSize, step int) (Layer, error)
-	// Fold folds a word of 2^logSize elements by 2^step and adds power·entering where entering is not nil.
-	Fold(word Codeword, logSize, step int, beta field.Ext, entering Codeword, power field.Ext) (Codeword, error)
+	// Sponge carries on with a transcript for at most so many layers. The transcript stays as it is; it must have drawn all that it absorbed.
+	Sponge(tr *transcript.Transcript, layers int) (Sponge, error)
+	// Fold folds a word of 2^logSize elements by 2^step and adds beta^(2^step)·entering where entering is not nil.
+	Fold(word Codeword, logSize, step int, beta Scalar, entering Codeword) (Codeword, error)
 	// Final interpolates the last word.
 	Final(word Codeword, s *fri.Schedule) ([]field.Ext, error)
 	// Grind returns the lowest nonce whose hash with state has its low bits zero.
@@ -165,3 +179,28 @@ type Session interface {
 	// Close frees the session.
 	Close()
 }
+
+// HostSponge is the Sponge of a session whose roots and scalars are on the host: its scalars are of type field.Ext.
+type HostSponge struct {
+	transcript *transcript.Transcript
+	root       func(Layer) formats.Digest
+	roots      []formats.Digest
+}
+
+// NewHostSponge carries on with a transcript. root returns the root of a layer.
+func NewHostSponge(tr *transcript.Transcript, root func(Layer) formats.Digest) *HostSponge {
+	return &HostSponge{transcript: tr.Clone(), root: root}
+}
+
+// Draw implements Sponge.
+func (s *HostSponge) Draw(l Layer, root, challenge transcript.Tag) (Scalar, error) {
+	s.roots = append(s.roots, s.root(l))
+	s.transcript.AbsorbDigest(root, s.roots[len(s.roots)-1])
+	return s.transcript.Challenge(challenge).Ext(), nil
+}
+
+// Roots implements Sponge.
+func (s *HostSponge) Roots() ([]formats.Digest, error) { return s.roots, nil }
+
+// Free implements Sponge.
+func (*HostSponge) Free() {}

@@ -12,6 +12,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // hooks are where a prover may cheat. Those that are nil are honest.
@@ -402,7 +403,9 @@ func packed(values []field.Ext) (e formats.Elements) {
 	return e
 }
 
-func (l *plainLayer) Root() formats.Digest { return l.tree[0][0] }
+func (s *plain) Sponge(tr *transcript.Transcript, _ int) (prover.Sponge, error) {
+	return prover.NewHostSponge(tr, func(l prover.Layer) formats.Digest { return l.(*plainLayer).tree[0][0] }), nil
+}
 
 func (l *plainLayer) Free() {}
 
@@ -420,11 +423,12 @@ func (l *plainLayer) Open(leaves, known []uint32) (o formats.Opening, err error)
 	return o, nil
 }
 
-func (s *plain) Fold(word prover.Codeword, logSize, step int, beta field.Ext, entering prover.Codeword, power field.Ext) (prover.Codeword, error) {
+func (s *plain) Fold(word prover.Codeword, logSize, step int, scalar prover.Scalar, entering prover.Codeword) (prover.Codeword, error) {
+	beta := scalar.(field.Ext)
 	if s.beta != nil {
 		beta = s.beta(s.layers, beta)
-		power = field.SquareExtTimes(beta, step)
 	}
+	power := field.SquareExtTimes(beta, step)
 	in := word.(*plainWord).values
 	w, _ := field.RootOfUnity(logSize)
 	inverse, _ := field.Inverse(w)

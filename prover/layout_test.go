@@ -126,7 +126,7 @@ func TestScratchAboutTheLimit(t *testing.T) {
 		}
 		for _, n := range []int{here, next} {
 			need := aligned(8 * int64(n))
-			for _, size := range kernels.TablesMemory([]int{int(log)}, p.LogBlowup) {
+			for _, size := range kernels.TablesMemory() {
 				need += aligned(size)
 			}
 			for _, size := range kernels.SumsMemory(n, 1<<log) {

@@ -1,8 +1,6 @@
 package prover
 
 import (
-	"slices"
-
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier"
@@ -65,12 +63,7 @@ func DeviceMemory(j Job, processors int) *DevicePlan {
 
 // tables is what the kernels look up in, and what else lasts.
 func (m *deviceModel) tables() (n Bytes) {
-	var heights []int
-	for _, s := range m.job.Shapes {
-		heights = append(heights, s.Schedule.Heights...)
-	}
-	slices.Sort(heights)
-	for _, size := range kernels.TablesMemory(slices.Compact(heights), m.blowup) {
+	for _, size := range kernels.TablesMemory() {
 		n += alignUp(Bytes(size))
 	}
 	return n + alignUp(Bytes(len(m.job.Shapes))*digestBytes) // roots of trees that are forgotten
@@ -236,12 +229,7 @@ func (m *deviceModel) commit(s *verifier.Shape, tree *verifier.Tree, d *deviceSh
 	for _, i := range tree.Tables {
 		d.rest = append(d.rest, m.take(Low, tree.Kind.String()+" extension", trace(&s.Tables[i], tree.Kind)<<m.blowup))
 	}
-	d.rest = append(d.rest, m.tree(tree.Tree, tree.Kind.String()+" tree"))
-}
-
-// tree makes a tree's nodes.
-func (m *deviceModel) tree(tree *merkle.Tree, name string) Span {
-	nodes := m.take(Low, name, 2*digestBytes<<tree.LogRows())
+	d.rest = append(d.rest, m.nodes(tree.Tree, tree.Kind.String()+" tree"))
 	var entering []Span
 	for i, l := range tree.Levels {
 		if i > 0 {
@@ -250,7 +238,11 @@ func (m *deviceModel) tree(tree *merkle.Tree, name string) Span {
 		m.call([]Bytes{Bytes(l.RowBytes())})
 	}
 	m.give(entering...)
-	return nodes
+}
+
+// nodes takes a tree's nodes.
+func (m *deviceModel) nodes(tree *merkle.Tree, name string) Span {
+	return m.take(Low, name, 2*digestBytes<<tree.LogRows())
 }
 
 func (m *deviceModel) pins(s *verifier.Shape, shard int, d *deviceShard) {
@@ -318,9 +310,9 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	m.begin(StageFRI, shard)
 	for i, step := range s.Schedule.Steps {
 		tree := layerTree(m.job, &s.Schedule, i)
-		d.rest = append(d.rest, m.tree(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
+		d.rest = append(d.rest, m.nodes(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
 	}
-	m.call(nil, kernels.FinalMemory(s.Schedule.Final+m.blowup)...)
+	m.call([]Bytes{digestBytes * Bytes(1+len(s.Schedule.Steps)), extBytes}, kernels.FinalMemory(s.Schedule.Final+m.blowup)...) // beside the transcript
 	m.begin(StageGrind, shard)
 	m.call(nil, kernels.GrindMemory()...)
 	m.begin(StageQuery, shard)

@@ -654,6 +654,10 @@ func (p *DeepPoint) add(c Columns, which []int, coefficients, values []field.Ext
 func (s *shard) fold(tr *transcript.Transcript, words []Codeword) (layers []Layer, folded []Codeword, err error) {
 	s.enter(StageFRI)
 	word := words[0]
+	sponge, err := s.session.Sponge(tr, len(s.Schedule.Steps))
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, step := range s.Schedule.Steps {
 		log := s.Schedule.LogSize(i)
 		layer, err := s.session.CommitLayer(word, log, step)
@@ -661,14 +665,15 @@ func (s *shard) fold(tr *transcript.Transcript, words []Codeword) (layers []Laye
 			return nil, nil, err
 		}
 		layers = append(layers, layer)
-		s.out.LayerRoot = append(s.out.LayerRoot, layer.Root())
-		tr.AbsorbDigest(transcript.TagLayer, layer.Root()) // T-13
-		beta := tr.Challenge(transcript.TagBeta).Ext()     // T-14
+		beta, err := sponge.Draw(layer, transcript.TagLayer, transcript.TagBeta) // T-13, T-14
+		if err != nil {
+			return nil, nil, err
+		}
 		var entering Codeword
 		if k := s.Schedule.Entering(i + 1); k > 0 {
 			entering = words[k]
 		}
-		if word, err = s.session.Fold(word, log, step, beta, entering, field.SquareExtTimes(beta, step)); err != nil {
+		if word, err = s.session.Fold(word, log, step, beta, entering); err != nil {
 			return nil, nil, err
 		}
 		folded = append(folded, word)
@@ -676,6 +681,14 @@ func (s *shard) fold(tr *transcript.Transcript, words []Codeword) (layers []Laye
 	final, err := s.session.Final(word, &s.Schedule)
 	if err != nil {
 		return nil, nil, err
+	}
+	if s.out.LayerRoot, err = sponge.Roots(); err != nil {
+		return nil, nil, err
+	}
+	sponge.Free()
+	for _, root := range s.out.LayerRoot { // our transcript follows
+		tr.AbsorbDigest(transcript.TagLayer, root)
+		tr.Challenge(transcript.TagBeta)
 	}
 	for _, c := range final {
 		s.out.Final = appendExt(s.out.Final, c)

@@ -25,12 +25,32 @@ INLINE u64 canonical(u64 a) {
 #endif
 }
 
+// a b, and a b + c where that is below 2^64. As C the product becomes a 64-bit one, whose upper halves not every compiler knows to be zero. The sum is one instruction of the card; the pair of
+// halves with a carry is made into it by its assembler, while it would take a wide multiply-add apart, to add several of them up with fewer steps and more instructions.
+INLINE u64 multiply_wide(u32 a, u32 b) {
+#ifdef __CUDA_ARCH__
+	u64 r;
+	asm("mul.wide.u32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b));
+	return r;
+#else
+	return (u64)a * b;
+#endif
+}
+
+INLINE u64 multiply_add(u32 a, u32 b, u64 c) {
+#ifdef __CUDA_ARCH__
+	u64 r;
+	asm("{\n\t.reg .u32 lo, hi;\n\tmov.b64 {lo, hi}, %3; mad.lo.cc.u32 lo, %1, %2, lo; madc.hi.u32 hi, %1, %2, hi; mov.b64 %0, {lo, hi};\n\t}" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+	return r;
+#else
+	return c + (u64)a * b;
+#endif
+}
+
 // v (2^32 - 1) -> canonical. Written as a product: the card multiplies and adds in different pipes, and transforms mostly add.
 INLINE u64 times_epsilon(u32 v) {
 #ifdef __CUDA_ARCH__
-	u64 r;
-	asm("mul.wide.u32 %0, %1, 0xffffffff;" : "=l"(r) : "r"(v));
-	return r;
+	return multiply_wide(v, 0xffffffff);
 #else
 	return ((u64)v << 32) - v;
 #endif
@@ -70,6 +90,29 @@ INLINE u64 sub_lazy(u64 a, u64 b) {
 #endif
 }
 
+// Four 32-bit limbs of a product, lowest first.
+struct Product {
+	u32 r0, r1, r2, r3;
+};
+
+INLINE Product multiply_full(u64 a, u64 b) {
+#ifdef __CUDA_ARCH__
+	UNPACK(a0, a1, a);
+	UNPACK(b0, b1, b);
+	u64 low = multiply_wide(a0, b0), high = multiply_wide(a1, b1);
+	UNPACK(r0, r1, low);
+	UNPACK(r2, r3, high);
+	asm("mad.lo.cc.u32 %0, %3, %6, %0; madc.hi.cc.u32 %1, %3, %6, %1; addc.u32 %2, %2, 0;\n\t"
+		"mad.lo.cc.u32 %0, %4, %5, %0; madc.hi.cc.u32 %1, %4, %5, %1; addc.u32 %2, %2, 0;"
+		: "+&r"(r1), "+&r"(r2), "+&r"(r3)
+		: "r"(a0), "r"(a1), "r"(b0), "r"(b1));
+	return {r0, r1, r2, r3};
+#else
+	unsigned __int128 v = (unsigned __int128)a * b;
+	return {(u32)v, (u32)(v >> 32), (u32)(v >> 64), (u32)(v >> 96)};
+#endif
+}
+
 // canonical, canonical -> canonical.
 INLINE u64 sub(u64 a, u64 b) { return sub_lazy(a, b); }
 INLINE u64 add(u64 a, u64 b) { return sub_lazy(a, P - b); }
@@ -98,20 +141,8 @@ INLINE u64 reduce_limbs(u32 r0, u32 r1, u32 r2, u32 r3) {
 
 // any * any -> any.
 INLINE u64 mul_lazy(u64 a, u64 b) {
-#ifdef __CUDA_ARCH__
-	// Schoolbook on 32-bit halves; each sum of a product and two halves fits in 64 bits.
-	UNPACK(a0, a1, a);
-	UNPACK(b0, b1, b);
-	u64 low = (u64)a0 * b0;
-	u64 cross = (u64)a0 * b1 + (low >> 32);
-	u64 other = (u64)a1 * b0 + (u32)cross;
-	u64 high = (u64)a1 * b1 + (cross >> 32) + (other >> 32);
-	return reduce_limbs((u32)low, (u32)other, (u32)high, (u32)(high >> 32));
-#else
-	unsigned __int128 v = (unsigned __int128)a * b;
-	u64 lo = (u64)v, hi = (u64)(v >> 64);
-	return reduce_limbs((u32)lo, (u32)(lo >> 32), (u32)hi, (u32)(hi >> 32));
-#endif
+	Product v = multiply_full(a, b);
+	return reduce_limbs(v.r0, v.r1, v.r2, v.r3);
 }
 
 // any * any -> canonical.

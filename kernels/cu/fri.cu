@@ -3,11 +3,11 @@
 
 struct FoldParams {
 	const Ext *word;
-	const Ext *entering; // a codeword that is added, or none
+	const Ext *entering; // a codeword that is added, times beta^(2^step), or none
 	Ext *out;
 	Tables tables;
 	u64 log_out;
-	Ext beta, power;
+	const Ext *beta;
 };
 
 // One halving: pairs lie at ±y·ω_2^(k-1 bits reversed), where s is β/y.
@@ -34,8 +34,13 @@ template <int LOG> INLINE void fold(const FoldParams &p) {
 	for (int k = 0; k < 1 << LOG; k++) v[k] = p.word[(i << LOG) + k];
 	// y = ω^-rev(i), of order 2^(log_out + LOG).
 	u64 y = root(p.tables, -(u32)(reverse_bits(i, (u32)p.log_out) << (32 - LOG - p.log_out)));
-	halve<LOG>(v, scale(p.beta, y));
-	p.out[i] = p.entering ? add(v[0], mul(p.power, p.entering[i])) : v[0];
+	Ext beta = *p.beta;
+	halve<LOG>(v, scale(beta, y));
+	if (p.entering) {
+		for (int k = 0; k < LOG; k++) beta = mul(beta, beta);
+		v[0] = add(v[0], mul(beta, p.entering[i]));
+	}
+	p.out[i] = v[0];
 }
 
 KERNEL(fri_fold_1, FoldParams, 128, 4) { fold<1>(p); }

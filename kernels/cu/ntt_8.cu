@@ -1,4 +1,4 @@
 #include "ntt.cuh"
 
-NTT_COLUMN_PASSES(8, 4, 4, 3)
-NTT_ROW_PASSES(8, 4, 4, 3)
+NTT_COLUMN_PASSES(8, 4, 4, 0, 7, 4)
+NTT_ROW_PASSES(8, 4, 4, 0, 7, 4)

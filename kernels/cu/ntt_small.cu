@@ -1,10 +1,10 @@
 // Transforms too small for two rounds: a thread each.
 #include "ntt.cuh"
 
-NTT_ROW_PASSES(1, 1, 0, 2)
-NTT_ROW_PASSES(2, 2, 0, 2)
-NTT_ROW_PASSES(3, 3, 0, 2)
-NTT_ROW_PASSES(4, 4, 0, 2)
+NTT_ROW_PASSES(1, 1, 0, 0, 8, 2)
+NTT_ROW_PASSES(2, 2, 0, 0, 8, 2)
+NTT_ROW_PASSES(3, 3, 0, 0, 8, 2)
+NTT_ROW_PASSES(4, 4, 0, 0, 8, 2)
 
 struct RepeatParams {
 	const u64 *in;

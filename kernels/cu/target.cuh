@@ -23,6 +23,8 @@ static_assert(sizeof(u64) == 8, "u64 is 64 bits");
 #endif
 
 #define CONSTANT static __constant__ const
+// Constants that compilers do not see.
+#define OPAQUE_CONSTANT __constant__
 #define UNROLL _Pragma("unroll")
 // threads is the most that a block may have, blocks how many of them a multiprocessor should hold: together they bound the registers of a thread.
 #define KERNEL(name, Params, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
@@ -46,6 +48,12 @@ INLINE u64 shuffle_xor(u64 v, u32 mask) {
 INLINE void atomic_min(u64 *at, u64 v) { asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 INLINE void atomic_add(u64 *at, u64 v) { asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
+// Brings the line of 128 bytes nearer, to the second-level cache.
+INLINE void prefetch_line(const u64 *at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
+
+// Two values at a multiple of 16 bytes that no one writes while the kernel runs.
+INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { asm("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at)); }
+
 INLINE u32 rotate_right(u32 v, int n) {
 	u32 r;
 	asm("shf.r.wrap.b32 %0, %1, %1, %2;" : "=r"(r) : "r"(v), "r"(n));
@@ -63,9 +71,14 @@ INLINE u32 reverse32(u32 v) {
 #define INLINE_MEMBER inline
 #define INLINE static INLINE_MEMBER
 #define CONSTANT static const
+#define OPAQUE_CONSTANT static const
 #define UNROLL
 
 #include "emulator.hpp"
+
+INLINE void prefetch_line(const u64 *) {}
+
+INLINE void load_pair(const u64 *at, u64 &a, u64 &b) { a = at[0], b = at[1]; }
 
 INLINE u32 rotate_right(u32 v, int n) { return v >> n | v << (32 - n); }
 

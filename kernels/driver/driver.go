@@ -43,6 +43,9 @@ func Devices() ([]kernels.Info, error) {
 	return infos, nil
 }
 
+// sharedBytesOptIn is CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
+const sharedBytesOptIn cu.DeviceAttribute = 97
+
 func describeDevice(index int) (kernels.Info, error) {
 	place := "device " + strconv.Itoa(index)
 	info := kernels.Info{Index: index, DriverVersion: cu.Version()}
@@ -67,6 +70,7 @@ func describeDevice(index int) (kernels.Info, error) {
 		what cu.DeviceAttribute
 	}{
 		{&info.Major, cu.ComputeCapabilityMajor}, {&info.Minor, cu.ComputeCapabilityMinor}, {&info.Processors, cu.MultiprocessorCount}, {&cache, cu.L2CacheSize},
+		{&info.SharedBytes, sharedBytesOptIn},
 	} {
 		if *a.to, err = d.Attribute(a.what); err != nil {
 			return info, failed(place, err)

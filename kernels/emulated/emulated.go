@@ -41,7 +41,7 @@ func fail(kind kernels.Kind, place, what string, args ...any) error {
 
 // Info implements kernels.Driver.
 func (*driver) Info() kernels.Info {
-	return kernels.Info{Name: "emulated", UUID: "GPU-00000000-0000-0000-0000-000000000000", MemoryBytes: 1 << 32, Major: 8, Processors: 1, CacheBytes: 1 << 20}
+	return kernels.Info{Name: "emulated", UUID: "GPU-00000000-0000-0000-0000-000000000000", MemoryBytes: 1 << 32, Major: 8, Processors: 1, CacheBytes: 1 << 20, SharedBytes: 227 << 10}
 }
 
 // Alloc implements kernels.Driver.

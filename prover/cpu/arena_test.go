@@ -99,7 +99,7 @@ func TestHandlesFreeTheirMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folded, err := s.Fold(word, logHeight+1, 2, randomExt(r), nil, field.Ext{})
+		folded, err := s.Fold(word, logHeight+1, 2, randomExt(r), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/fri"
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // layer is a committed word and its tree.
@@ -47,9 +48,6 @@ func appendExts(b []byte, xs []field.Ext) []byte {
 	return e
 }
 
-// Root implements prover.Layer.
-func (l *layer) Root() formats.Digest { return l.tree.root() }
-
 // Open implements prover.Layer.
 func (l *layer) Open(leaves, known []uint32) (formats.Opening, error) {
 	var o formats.Opening
@@ -70,8 +68,15 @@ func (l *layer) Open(leaves, known []uint32) (formats.Opening, error) {
 // Free implements prover.Layer.
 func (l *layer) Free() { l.tree.free(l.s.arena) }
 
+// Sponge implements prover.Session.
+func (s *session) Sponge(tr *transcript.Transcript, _ int) (prover.Sponge, error) {
+	return prover.NewHostSponge(tr, func(l prover.Layer) formats.Digest { return l.(*layer).tree.root() }), nil
+}
+
 // Fold implements prover.Session.
-func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, entering prover.Codeword, power field.Ext) (prover.Codeword, error) {
+func (s *session) Fold(word prover.Codeword, logSize, step int, scalar prover.Scalar, entering prover.Codeword) (prover.Codeword, error) {
+	beta := scalar.(field.Ext)
+	power := field.SquareExtTimes(beta, step)
 	in := word.(*codeword).word
 	log := logSize - step
 	out, err := buffer[field.Ext](s.arena, 1<<log)

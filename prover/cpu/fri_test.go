@@ -54,12 +54,12 @@ func TestLowDegreeTest(t *testing.T) {
 				t.Fatal(err)
 			}
 			beta := randomExt(r)
-			layers, proof.Roots, proof.Betas = append(layers, l), append(proof.Roots, l.Root()), append(proof.Betas, beta)
+			layers, proof.Roots, proof.Betas = append(layers, l), append(proof.Roots, l.(*layer).tree.root()), append(proof.Betas, beta)
 			var entering prover.Codeword
 			if k := sched.Entering(i + 1); k > 0 {
 				entering = words[k]
 			}
-			if word, err = s.Fold(word, sched.LogSize(i), step, beta, entering, field.SquareExtTimes(beta, step)); err != nil {
+			if word, err = s.Fold(word, sched.LogSize(i), step, beta, entering); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
 	"github.com/ixprove/ixprove/verifier/merkle"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 // layer is a committed word and its tree.
@@ -17,24 +18,74 @@ type layer struct {
 	word kernels.Array[field.Ext]
 	step int
 	tree *tree
-	root formats.Digest
 }
 
 // CommitLayer implements prover.Session. The layer refers to the word, which must outlive it.
 func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (_ prover.Layer, err error) {
 	defer s.explain(&err, "FRI layer of 2^%d values", logSize)
 	l := &layer{s: s, word: word.(*codeword).word, step: step}
-	width := 3 << step
-	shape := merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: width}})
-	l.tree, err = s.hash(shape, width, func(int) (kernels.Columns, error) { return kernels.Columns(nil).AddExts(l.word, 1<<step), nil })
-	if err == nil {
-		l.root, err = l.tree.top()
-	}
+	l.tree, err = s.grow(merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: 3 << step}}), func(out kernels.Array[formats.Digest], level *merkle.Level) error {
+		return s.device.WordLeaves(out, l.word, step, level.Shape())
+	})
 	return l, err
 }
 
-// Root implements prover.Layer.
-func (l *layer) Root() formats.Digest { return l.root }
+// sponge is a transcript on the device: its state, followed by the roots that it absorbed, and the challenge drawn last.
+type sponge struct {
+	s       *session
+	digests kernels.Array[formats.Digest]
+	drawn   kernels.Array[field.Ext]
+	roots   int
+}
+
+// Sponge implements prover.Session.
+func (s *session) Sponge(tr *transcript.Transcript, layers int) (_ prover.Sponge, err error) {
+	defer s.explain(&err, "transcript")
+	state, all := tr.State()
+	if !all {
+		return nil, errors.New("the transcript has messages that it did not draw from: a bug in the prover")
+	}
+	digests := make([]formats.Digest, 1+layers)
+	digests[0] = state
+	t := &sponge{s: s}
+	if t.digests, err = upload(s, digests); err != nil {
+		return nil, err
+	}
+	if t.drawn, err = take[field.Ext](s, list, 1); err != nil {
+		t.Free()
+		return nil, err
+	}
+	return t, nil
+}
+
+// Draw implements prover.Sponge.
+func (t *sponge) Draw(l prover.Layer, root, challenge transcript.Tag) (_ prover.Scalar, err error) {
+	defer t.s.explain(&err, "challenge of a FRI layer")
+	top, err := l.(*layer).tree.nodes.Slice(1, 2)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := t.digests.Slice(1+t.roots, 2+t.roots)
+	if err != nil {
+		return nil, err
+	}
+	t.roots++
+	return t.drawn, t.s.device.Draw(t.drawn, t.digests, seen, top, uint64(root), uint64(challenge))
+}
+
+// Roots implements prover.Sponge.
+func (t *sponge) Roots() (_ []formats.Digest, err error) {
+	defer t.s.explain(&err, "roots of FRI layers")
+	digests := make([]formats.Digest, 1+t.roots)
+	err = t.digests.Download(digests)
+	return digests[1:], err
+}
+
+// Free implements prover.Sponge.
+func (t *sponge) Free() {
+	give(t.s, &t.digests)
+	give(t.s, &t.drawn)
+}
 
 // Open implements prover.Layer.
 func (l *layer) Open(leaves, known []uint32) (o formats.Opening, err error) {
@@ -61,7 +112,7 @@ func (l *layer) Open(leaves, known []uint32) (o formats.Opening, err error) {
 func (l *layer) Free() { l.tree.free() }
 
 // Fold implements prover.Session.
-func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, entering prover.Codeword, power field.Ext) (_ prover.Codeword, err error) {
+func (s *session) Fold(word prover.Codeword, logSize, step int, beta prover.Scalar, entering prover.Codeword) (_ prover.Codeword, err error) {
 	defer s.explain(&err, "fold of 2^%d values", logSize)
 	out, err := take[field.Ext](s, lasting, 1<<(logSize-step))
 	if err != nil {
@@ -71,7 +122,7 @@ func (s *session) Fold(word prover.Codeword, logSize, step int, beta field.Ext, 
 	if entering != nil {
 		add = entering.(*codeword).word
 	}
-	if err := s.device.Fold(out, word.(*codeword).word, logSize, step, beta, add, power); err != nil {
+	if err := s.device.Fold(out, word.(*codeword).word, logSize, step, beta.(kernels.Array[field.Ext]), add); err != nil {
 		give(s, &out)
 		return nil, err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/hash"
 	"github.com/ixprove/ixprove/verifier/security"
+	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
 func open(t testing.TB) *cuda.Backend {
@@ -429,4 +430,24 @@ func TestOtherSuites(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != kernels.Unsupported || !strings.Contains(e.What, poseidon2.Name) || e.Next == "" {
 		t.Errorf("%v", err)
 	}
+}
+
+// A transcript with messages that nothing was drawn from cannot go on elsewhere: its next challenge depends on them.
+func TestSpongeRefusesPendingMessages(t *testing.T) {
+	s, err := open(t).Open(context.Background(), prover.Job{Suite: hash.Blake3{}, LogBlowup: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tr := transcript.New(hash.Blake3{})
+	tr.Absorb(transcript.TagKey, []uint64{1})
+	if _, err := s.Sponge(tr, 1); err == nil {
+		t.Error("messages were lost")
+	}
+	tr.Challenge(transcript.TagZeta)
+	sponge, err := s.Sponge(tr, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sponge.Free()
 }

@@ -193,7 +193,7 @@ func (s *session) commit(t *merkle.Tree, in []prover.Matrix, extend func(out, in
 			return nil, err
 		}
 	}
-	c.tree, err = s.hash(t, 1, c.columns)
+	c.tree, err = s.hash(t, c.columns)
 	return c, err
 }
 
@@ -315,8 +315,26 @@ func (t *tree) keep() (err error) {
 
 func (t *tree) free() { give(t.s, &t.nodes) }
 
-// hash makes a tree: columns lists the columns of a level, whose row i is at i·stride of each.
-func (s *session) hash(shape *merkle.Tree, stride int, columns func(level int) (kernels.Columns, error)) (_ *tree, err error) {
+// hash makes a tree: columns lists the columns of a level.
+func (s *session) hash(shape *merkle.Tree, columns func(level int) (kernels.Columns, error)) (*tree, error) {
+	level := 0
+	return s.grow(shape, func(out kernels.Array[formats.Digest], l *merkle.Level) error {
+		list, err := columns(level)
+		if err != nil {
+			return err
+		}
+		level++
+		on, err := upload(s, []uint64(list))
+		if err != nil {
+			return err
+		}
+		defer give(s, &on)
+		return s.device.Leaves(out, on, 1<<l.LogRows, 1, l.Shape())
+	})
+}
+
+// grow makes a tree's nodes: leaves hashes the rows of a level, the tallest first.
+func (s *session) grow(shape *merkle.Tree, leaves func(out kernels.Array[formats.Digest], level *merkle.Level) error) (_ *tree, err error) {
 	t := &tree{s: s, shape: shape}
 	entering := map[int]kernels.Array[formats.Digest]{}
 	defer func() {
@@ -340,24 +358,11 @@ func (s *session) hash(shape *merkle.Tree, stride int, columns func(level int) (
 		if err != nil {
 			return nil, err
 		}
-		if err := s.leaves(out, level, stride, columns, l); err != nil {
+		if err := leaves(out, level); err != nil {
 			return nil, err
 		}
 	}
 	return t, s.device.Tree(t.nodes, shape.LogRows(), entering)
-}
-
-func (s *session) leaves(out kernels.Array[formats.Digest], level *merkle.Level, stride int, columns func(level int) (kernels.Columns, error), l int) error {
-	list, err := columns(l)
-	if err != nil {
-		return err
-	}
-	on, err := upload(s, []uint64(list))
-	if err != nil {
-		return err
-	}
-	defer give(s, &on)
-	return s.device.Leaves(out, on, 1<<level.LogRows, stride, level.Shape())
 }
 
 // siblings returns the digests of a multiproof.

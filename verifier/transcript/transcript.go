@@ -78,6 +78,14 @@ func AppendElements(words []uint64, e formats.Elements) []uint64 {
 	return words
 }
 
+// Clone returns a transcript of the same past.
+func (t *Transcript) Clone() *Transcript {
+	return &Transcript{suite: t.suite, state: t.state, buffer: append([]uint64(nil), t.buffer...)}
+}
+
+// State is the state of the hash chain, and whether all messages are in it: the last step was a challenge, or a fork.
+func (t *Transcript) State() (hash.Digest, bool) { return t.state, len(t.buffer) == 0 }
+
 // Fork returns branch i: a transcript that depends on all absorbed so far and on i.
 func (t *Transcript) Fork(i uint64) *Transcript {
 	t.flush()

@@ -248,3 +248,24 @@ func TestBlocksOfThreeWords(t *testing.T) {
 		}
 	}
 }
+
+// A clone goes its own way from the state at which it was made, and State says when that is all there is.
+func TestCloneAndState(t *testing.T) {
+	a := transcript.New(hash.Blake3{})
+	if _, all := a.State(); !all {
+		t.Error("a new transcript has messages that it did not draw from")
+	}
+	a.Absorb(transcript.TagKey, []uint64{1})
+	if _, all := a.State(); all {
+		t.Error("a message is in the state before anything is drawn")
+	}
+	b := a.Clone()
+	b.Absorb(transcript.TagClaims, []uint64{2})
+	other := b.Challenge(transcript.TagLookup).Word()
+	if got, want := a.Clone().Challenge(transcript.TagLookup).Word(), a.Challenge(transcript.TagLookup).Word(); got != want || got == other {
+		t.Errorf("a clone draws %x, its original %x, a clone with one message more %x", got, want, other)
+	}
+	if _, all := a.State(); !all {
+		t.Error("a challenge left messages")
+	}
+}

@@ -411,7 +411,7 @@ func (g *gpuBench) openings() error {
 		{"values at a point", fmt.Sprintf("2^%d x %d", log, columns), (8*columns + 24) * rows / 4, func() error { _, err := g.device.Sums(list, weights, 1<<log); return err }},
 		{"DEEP quotients", shape, (8*columns + 24) * rows, func() error { return g.device.Deep(word, log+logBlowup, list, coefficients, z, z, false) }},
 		{"fold by 8", fmt.Sprintf("2^%d", log+logBlowup), 27 * rows, func() error {
-			return g.device.Fold(folded, word, log+logBlowup, 3, z, kernels.Array[field.Ext]{}, z)
+			return g.device.Fold(folded, word, log+logBlowup, 3, coefficients, kernels.Array[field.Ext]{})
 		}},
 	} {
 		if err := g.kernel(k.name, k.shape, cost{bytes: k.bytes}, log+logBlowup < 22, k.run); err != nil {
@@ -421,21 +421,19 @@ func (g *gpuBench) openings() error {
 	return nil
 }
 
-// layers measures FRI from a word to its final polynomial: trees of leaves of eight, folds by eight, and the roots that come down for the next challenge. Its floor is the words read and
+// layers measures FRI from a word to its final polynomial: trees of leaves of eight, folds by eight by challenges that the device draws, and the roots. Its floor is the words read and
 // written once and the leaves and nodes hashed.
 func (g *gpuBench) layers() error {
 	const step, logFinal = 3, 8
 	log := g.height(22, 16)
 	var words []kernels.Array[field.Ext]
 	var nodes []kernels.Array[formats.Digest]
-	var lists []kernels.Array[uint64]
 	defer func() {
 		for i := range words {
 			words[i].Free()
 		}
 		for i := range nodes {
 			nodes[i].Free()
-			lists[i].Free()
 		}
 	}()
 	var c cost
@@ -453,18 +451,23 @@ func (g *gpuBench) layers() error {
 			return err
 		}
 		nodes = append(nodes, leaves)
-		list, err := kernels.From(g.device, []uint64(kernels.Columns(nil).AddExts(word, 1<<step)))
-		if err != nil {
-			return err
-		}
-		lists = append(lists, list)
 		rows := float64(int(1) << (at - step))
 		c = c.plus(leavesCost(3<<step, at-step)).plus(cost{bytes: rows * (64 + 24*9), blocks: rows})
 	}
 	if err := words[0].Clear(); err != nil {
 		return err
 	}
-	root := make([]formats.Digest, 1)
+	roots := make([]formats.Digest, 1+len(nodes))
+	transcript, err := kernels.From(g.device, roots)
+	if err != nil {
+		return err
+	}
+	defer transcript.Free()
+	beta, err := kernels.Alloc[field.Ext](g.device, 1)
+	if err != nil {
+		return err
+	}
+	defer beta.Free()
 	times, err := g.wall(func() error {
 		for i := range nodes {
 			logRows := log - step*(i+1)
@@ -476,12 +479,16 @@ func (g *gpuBench) layers() error {
 			if err != nil {
 				return err
 			}
+			seen, err := transcript.Slice(1+i, 2+i)
+			if err != nil {
+				return err
+			}
 			for _, f := range []func() error{
-				func() error { return g.device.Leaves(leaves, lists[i], 1<<logRows, 3<<step, &formats.Digest{1}) },
+				func() error { return g.device.WordLeaves(leaves, words[i], step, &formats.Digest{1}) },
 				func() error { return g.device.Tree(nodes[i], logRows, nil) },
-				func() error { return top.Download(root) },
+				func() error { return g.device.Draw(beta, transcript, seen, top, 1, 2) },
 				func() error {
-					return g.device.Fold(words[i+1], words[i], logRows+step, step, field.Ext{3, 5, 7}, kernels.Array[field.Ext]{}, field.Ext{})
+					return g.device.Fold(words[i+1], words[i], logRows+step, step, beta, kernels.Array[field.Ext]{})
 				},
 			} {
 				if err := f(); err != nil {
@@ -489,8 +496,10 @@ func (g *gpuBench) layers() error {
 				}
 			}
 		}
-		_, err := g.device.Final(words[len(words)-1], log-step*len(nodes))
-		return err
+		if _, err := g.device.Final(words[len(words)-1], log-step*len(nodes)); err != nil {
+			return err
+		}
+		return transcript.Download(roots)
 	})
 	if err != nil {
 		return err
