@@ -84,12 +84,12 @@ struct LevelsParams {
 	PackedDigest node_key, inject_key;
 };
 
-// Makes levels of a tree. A block makes 512 nodes of the first and what lies above them.
-KERNEL(hash_levels, LevelsParams, 512, 1) {
+// Makes levels of a tree. A block makes 256 nodes of the first and what lies above them.
+KERNEL(hash_levels, LevelsParams, 256, 2) {
 	Digest *below = (Digest *)shared_memory();
 	const Digest key = unpack(p.node_key);
-	u32 log = (u32)p.log_below - 1, count = 512;
-	if (log < 9) count = 1u << log;
+	u32 log = (u32)p.log_below - 1, count = 256;
+	if (log < 8) count = 1u << log;
 	u64 first = (u64)blockIdx.x * count;
 	u32 t = threadIdx.x;
 	Digest d;
