@@ -51,6 +51,9 @@ func assignment(key *verifier.Key, p *formats.Proof, o Options) (*rootCircuit, e
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkOrder(p.Claims); err != nil {
+		return nil, err
+	}
 	if err := verifier.CheckLengths(s.Shape, shard, 0); err != nil {
 		return nil, err
 	}
@@ -60,11 +63,11 @@ func assignment(key *verifier.Key, p *formats.Proof, o Options) (*rootCircuit, e
 	}
 	c := s.circuit(o)
 	w := &c.Witness
-	for i := range p.Claims {
-		for e := range w.Choices[i] {
-			w.Choices[i][e] = 0
-			if uint32(e) == p.Claims[i].Entry {
-				w.Choices[i][e] = 1
+	for i := range w.Elements {
+		for k := range w.Choices[i] {
+			w.Choices[i][k] = 0
+			if uint32(s.stating[k]) == p.Claims[i].Entry {
+				w.Choices[i][k] = 1
 			}
 		}
 		fill(w.Elements[i], slices.Concat(p.Claims[i].Args, p.Claims[i].Results))

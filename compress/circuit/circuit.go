@@ -60,8 +60,8 @@ type ext [3]frontend.Variable
 
 // witness is a proof as the circuit reads it: the fields of formats.Proof, with a path for each query in place of multiproofs.
 type witness struct {
-	Choices  [][]frontend.Variable // per claim and entry, 1 for the claim's entry and else 0; none if the key has one entry
-	Elements [][]frontend.Variable // per claim
+	Choices  [][]frontend.Variable // per claim and entry that state something, 1 for the claim's entry and else 0; none if there is one such entry
+	Elements [][]frontend.Variable // per claim that states something
 	Main     frontend.Variable
 	Pins     []ext
 	Aux      []frontend.Variable
@@ -98,9 +98,9 @@ func (s *shape) circuit(o Options) *rootCircuit {
 	variables := func(n int) []frontend.Variable { return make([]frontend.Variable, n) }
 	c := &rootCircuit{shape: s, options: o}
 	w := &c.Witness
-	w.Choices, w.Elements = make([][]frontend.Variable, s.claims), make([][]frontend.Variable, s.claims)
+	w.Choices, w.Elements = make([][]frontend.Variable, s.chosen()), make([][]frontend.Variable, s.chosen())
 	for i := range w.Elements {
-		if n := len(s.key.Entries); n > 1 {
+		if n := len(s.stating); n > 1 {
 			w.Choices[i] = variables(n)
 		}
 		w.Elements[i] = variables(s.claimElements())

@@ -8,9 +8,12 @@ import (
 	"github.com/ixprove/ixprove/verifier"
 )
 
-// claimElements is the number of elements of a claim, which is the same for all entries of the key (checkedShape).
+// claimElements is the number of elements of a claim that states something, which is the same for all such entries of the key (sortEntries); 0 if there are none.
 func (s *shape) claimElements() int {
-	args, results := verifier.EntryElements(&s.key.Entries[0])
+	if len(s.stating) == 0 {
+		return 0
+	}
+	args, results := verifier.EntryElements(&s.key.Entries[s.stating[0]])
 	return args + results
 }
 
@@ -21,9 +24,10 @@ type claim struct {
 	elements []goldilocks.Element
 }
 
-// claims reads the claims: each is of one of the key's entries (P-6), has its number of elements (P-7, by the circuit's shape), each in its type's range (P-8).
+// claims reads the claims: each is of one of the key's entries (P-6), has its number of elements (P-7, by the circuit's shape), each in its type's range (P-8). Entries without elements
+// have the last claims, one each, and no others (P-38).
 func (v *checker) claims() []claim {
-	out := make([]claim, v.shape.claims)
+	out := make([]claim, v.chosen())
 	for i := range out {
 		c, elements := &out[i], v.witness.Elements[i]
 		choice := v.witness.Choices[i]
@@ -35,17 +39,26 @@ func (v *checker) claims() []claim {
 			c.elements = append(c.elements, v.claimElement(choice, k, x))
 		}
 	}
+	for _, e := range v.silent {
+		out = append(out, claim{entry: e, channel: v.entryChannel(e)})
+	}
 	return out
 }
 
-// chooseEntry is the number of the chosen entry, and that of its channel. Exactly one entry is chosen.
+// entryChannel is the number of an entry's channel, a constant.
+func (v *checker) entryChannel(entry int) goldilocks.Element {
+	return v.chip.Trusted(v.key.Entries[entry].Channel+1, 11)
+}
+
+// chooseEntry is the number of the chosen entry, and that of its channel. Exactly one of the entries that state something is chosen.
 func (v *checker) chooseEntry(choice []frontend.Variable) (entry frontend.Variable, channel goldilocks.Element) {
 	if len(choice) == 1 {
-		return 0, v.chip.Trusted(v.key.Entries[0].Channel+1, 11)
+		return v.stating[0], v.entryChannel(v.stating[0])
 	}
 	var count, number frontend.Variable = 0, 0
 	entry = 0
-	for e, chosen := range choice {
+	for i, chosen := range choice {
+		e := v.stating[i]
 		v.api.AssertIsBoolean(chosen)
 		count = v.api.Add(count, chosen)
 		entry = v.api.Add(entry, v.api.Mul(chosen, e))
@@ -60,7 +73,7 @@ func (v *checker) claimElement(choice []frontend.Variable, k int, x frontend.Var
 	least, most := 64, 0
 	sizes := make([]int, len(choice))
 	for e := range choice {
-		sizes[e] = elementBits(&v.key.Entries[e], k)
+		sizes[e] = elementBits(&v.key.Entries[v.stating[e]], k)
 		least, most = min(least, sizes[e]), max(most, sizes[e])
 	}
 	for size := least; size < most; size++ {

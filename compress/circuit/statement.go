@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of the circuit and of its statement. It is part of the protocol id and changes when a circuit of equal shape would check anything else.
-const Version = 1
+const Version = 2
 
 // Statement is what a compressed root proves: under the program whose verifying key has the digest Program, the claims with the digest Claims hold, as checked by the protocol
 // Protocol.
@@ -58,6 +58,9 @@ func StatementOf(key *verifier.Key, tables []formats.Table, claims []formats.Cla
 	if err != nil {
 		return Statement{}, err
 	}
+	if err := shape.checkOrder(claims); err != nil {
+		return Statement{}, err
+	}
 	return Statement{Program: key.Digest(), Claims: sha256.Sum256(ClaimBytes(claims)), Protocol: shape.protocolID()}, nil
 }
 
@@ -67,7 +70,12 @@ type shape struct {
 	key    *verifier.Key
 	claims int
 	label  string
+	// Entries with arguments or results, of which the first claims are, and those without, of which the last claims are, one each.
+	stating, silent []int
 }
+
+// chosen is the number of claims whose entries are chosen by the witness.
+func (s *shape) chosen() int { return s.claims - len(s.silent) }
 
 // The security labels.
 const (
@@ -86,14 +94,15 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 		return nil, &formats.Error{Class: formats.Incompatible, Check: "K-3", Place: "suite", What: "a circuit needs a key of another hash suite", Expected: poseidon2.Name, Got: key.Suite.Name(),
 			Next: "make the key and the proof with profile root"}
 	}
-	if err := checkEntries(key); err != nil {
+	s := &shape{key: key, claims: claims, label: labelProven}
+	if err := s.sortEntries(); err != nil {
 		return nil, err
 	}
 	checked, err := verifier.CheckTables(key, 0, tables)
 	if err != nil {
 		return nil, err
 	}
-	s := &shape{Shape: verifier.NewShape(key, checked), key: key, claims: claims, label: labelProven}
+	s.Shape = verifier.NewShape(key, checked)
 	shapes := []*verifier.Shape{s.Shape}
 	if err := verifier.CheckWeights(shapes, claims); err != nil {
 		return nil, err
@@ -154,14 +163,35 @@ func (s *shape) checkSize() error {
 	return nil
 }
 
-// checkEntries refuses keys whose entries have different numbers of elements: the words of T-2 would have no fixed places.
-func checkEntries(key *verifier.Key) error {
-	for i := range key.Entries {
-		args, results := verifier.EntryElements(&key.Entries[i])
-		first, more := verifier.EntryElements(&key.Entries[0])
-		if args+results != first+more {
-			return (&formats.Error{Class: formats.Invalid, Place: "entry " + formats.Quote(key.Entries[i].Name), What: "a circuit needs entries of one number of elements",
-				Next: "pad the entries' arguments or results to one length"}).Mismatch(uint64(first+more), uint64(args+results))
+// sortEntries tells the entries that state something from the others, which are claimed once each (P-38). It refuses keys whose entries of the first kind have different numbers of
+// elements: the words of T-2 would have no fixed places.
+func (s *shape) sortEntries() error {
+	for i := range s.key.Entries {
+		args, results := verifier.EntryElements(&s.key.Entries[i])
+		if args+results == 0 {
+			s.silent = append(s.silent, i)
+			continue
+		}
+		s.stating = append(s.stating, i)
+		if first := s.claimElements(); args+results != first {
+			return (&formats.Error{Class: formats.Invalid, Place: "entry " + formats.Quote(s.key.Entries[i].Name), What: "a circuit needs entries of one number of elements",
+				Next: "pad the entries' arguments or results to one length, or put them into programs of their own"}).Mismatch(uint64(first), uint64(args+results))
+		}
+	}
+	if s.chosen() < 0 || s.chosen() > 0 && len(s.stating) == 0 {
+		return rejected("P-38", "claims", "an entry that states nothing is claimed once").Mismatch(uint64(len(s.silent)), uint64(s.claims))
+	}
+	return nil
+}
+
+// checkOrder refuses claims that the circuit has no place for: those of entries that state nothing must be the last, in the order of the entries.
+func (s *shape) checkOrder(claims []formats.Claim) error {
+	for i, entry := range s.silent {
+		at := s.chosen() + i
+		if got := claims[at].Entry; got != uint32(entry) {
+			e := (&formats.Error{Class: formats.Invalid, Place: "claim " + strconv.Itoa(at), What: "a circuit has claims without arguments and results last, in the order of their entries"}).Mismatch(uint64(entry), uint64(got))
+			e.Next = "call entries without arguments and results after the others"
+			return e
 		}
 	}
 	return nil
