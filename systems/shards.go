@@ -1,7 +1,6 @@
 package systems
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,22 +14,14 @@ type Shards struct {
 	Heights [][]int
 }
 
-// rootHeights are the log heights that tables of roots have. They are few, because a circuit that verifies roots is made for one shape, and its SNARK keys with it.
-var rootHeights = []int{8, 12, 16, 20, 24, formats.MaxLogHeight}
-
-// RootWitness is Witness for a root: one shard, in which every table without fixed columns has the same log height, the first of 8, 12, 16, 20, 24, 27 that holds them all. So
+// RootWitness is Witness for a root: one shard, in which every table without fixed columns has the same log height, that of prover.RootLogHeight which holds them all. So
 // the shape depends on the order of magnitude of the input alone, and on which circuits have rows at all. Shards and MinLogHeight of the request do not matter.
 func (s *System) RootWitness(r Request) (*prover.Witness, error) {
 	built := s.Build()
 	r.Shards = Shards{}
 	tallest := 0
 	for {
-		r.MinLogHeight = rootHeights[len(rootHeights)-1]
-		for _, h := range slices.Backward(rootHeights) {
-			if h >= tallest {
-				r.MinLogHeight = h
-			}
-		}
+		r.MinLogHeight = prover.RootLogHeight(tallest)
 		w, err := s.Witness(r)
 		if err != nil {
 			return nil, err

@@ -322,7 +322,7 @@ func TestClaims(t *testing.T) {
 		}
 		return out
 	}
-	s := twoEntries(t, types(formats.TypeU8, formats.TypeField, formats.TypeU32), types(formats.TypeU64, formats.TypeU8))
+	s := entries(t, 1, types(formats.TypeU8, formats.TypeField, formats.TypeU32), types(formats.TypeU64, formats.TypeU8))
 	const p = formats.Modulus
 	for _, o := range []goldilocks.Options{{}, {LimbBits: 13}} {
 		ccs := compileGadget(t, builders[0].new, 5, func(api frontend.API, in []frontend.Variable) {
@@ -357,8 +357,18 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// twoEntries is the shape of a system with two entries of the given arguments.
-func twoEntries(t testing.TB, args ...[]formats.Value) *shape {
+// entries is the shape of so many claims of a system with entries of the given arguments.
+func entries(t testing.TB, claims int, args ...[]formats.Value) *shape {
+	t.Helper()
+	made, err := checkedShape(entriesKey(t, args...), []formats.Table{{LogHeight: 3}}, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// entriesKey is the key of such a system.
+func entriesKey(t testing.TB, args ...[]formats.Value) *verifier.Key {
 	t.Helper()
 	s := air.NewSystem("entries")
 	c := s.Circuit("c")
@@ -373,9 +383,5 @@ func twoEntries(t testing.TB, args ...[]formats.Value) *shape {
 		s.Entry(name, ch, values, nil)
 		c.Pull(ch, c.Column("asked "+name), c.ColumnVector("x "+name, n)...)
 	}
-	made, err := checkedShape(keygen(t, s, "root-dev").Key, []formats.Table{{LogHeight: 3}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
+	return keygen(t, s, "root-dev").Key
 }

@@ -34,16 +34,16 @@ var acceleratorCircuits = [accel.NumKinds]acceleratorCircuit{
 func (c *acceleratorCircuit) rowsOf(n int) int { return (n*c.rows + c.calls - 1) / c.calls }
 
 // acceleratorTables adds the tables of accelerators. It returns what counts the facts that they use.
-func (s *System) acceleratorTables(r *exec.Record, w *prover.Witness, minLogHeight int) (users []func(*counts) error) {
+func (s *System) acceleratorTables(r *exec.Record, w *prover.Witness, c cut) (users []func(*counts) error) {
 	shards := len(w.Shards)
 	for i, kind := range s.accels {
-		c := &acceleratorCircuits[kind]
+		a := &acceleratorCircuits[kind]
 		n := r.Accelerated(kind)
 		for k := range shards {
 			from, to := k*n/shards, (k+1)*n/shards
-			for _, h := range heights((to-from+c.calls-1)/c.calls*c.rows, max(minLogHeight, bits.Len(uint(c.rows-1)))) {
-				start, end := from, min(to, from+1<<h/c.rows*c.calls)
-				trace, count := c.table(r, start, end, h)
+			for _, h := range c.tables((to-from+a.calls-1)/a.calls*a.rows, bits.Len(uint(a.rows-1))) {
+				start, end := from, min(to, from+1<<h/a.rows*a.calls)
+				trace, count := a.table(r, start, end, h)
 				users = append(users, count)
 				w.Shards[k].Tables = append(w.Shards[k].Tables, prover.Table{Circuit: s.first.accel + i, LogHeight: h, Trace: trace})
 				from = end

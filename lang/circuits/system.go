@@ -1,7 +1,7 @@
 // Package circuits makes a program's circuits and the witness of its executions.
 //
 // Every constrained function is a table: a row for each call, which answers for it as often as it is used, and uses the facts that the call's operations need: other calls, cells of memory, bytes and
-// words. All facts are messages on lookup channels. Rows know nothing of each other, so that they may stand in any order, table and shard. docs/lang/internals.md argues that a proof's claims are true.
+// words. All facts are messages on lookup channels. Rows know nothing of each other, so that they may stand in any order, table and shard. docs/language-internals.md argues that a proof's claims are true.
 package circuits
 
 import (

@@ -14,16 +14,52 @@ import (
 // Witness arranges the rows of an execution in tables and says how to write them. shards is at least 1; tables are at least 2^minLogHeight rows high. The record must not change while
 // the witness is in use. Errors are *formats.Error of class Limit for too many rows, and Internal.
 func (s *System) Witness(r *exec.Record, shards, minLogHeight int) (*prover.Witness, error) {
+	return s.witness(r, cut{shards: shards, least: minLogHeight})
+}
+
+// RootWitness is Witness for a root: one shard with one table of each circuit, whether it has rows or not. All tables but the fixed one have the log height of prover.RootLogHeight that
+// holds the most rows of a circuit. So the shape is one of six of the program, and depends on the order of magnitude of the execution alone.
+func (s *System) RootWitness(r *exec.Record) (*prover.Witness, error) {
+	most := 1
+	for g := range s.groups {
+		most = max(most, s.groups[g].rows(r, nil).len())
+	}
+	for _, width := range s.widths {
+		most = max(most, r.Cells(width))
+	}
+	for _, kind := range s.accels {
+		most = max(most, r.Accelerated(kind)*acceleratorCircuits[kind].rows)
+	}
+	return s.witness(r, cut{shards: 1, least: prover.RootLogHeight(bits.Len(uint(most - 1))), all: true})
+}
+
+// cut says how rows are arranged in tables.
+type cut struct {
+	shards int
+	least  int  // log height of the lowest tables
+	all    bool // whether a circuit without rows has a table too
+}
+
+// tables are the log heights of tables, none lower than 2^least rows, for rows of a circuit.
+func (c cut) tables(rows, least int) []int {
+	if c.all {
+		rows = max(rows, 1)
+	}
+	return heights(rows, max(least, c.least))
+}
+
+func (s *System) witness(r *exec.Record, c cut) (*prover.Witness, error) {
+	shards := c.shards
 	w := &prover.Witness{Shards: make([]prover.Shard, shards)}
 	claims := map[claimKey]uint64{}
-	for _, c := range r.Claims {
-		e := &s.Module.Program.Entries[c.Entry]
-		claims[claimKey{int(e.Function), uint32(c.Row)}]++
-		claim := formats.Claim{Entry: uint32(c.Entry)}
-		for _, v := range r.Entry(int(e.Function), c.Row).Args {
+	for _, made := range r.Claims {
+		e := &s.Module.Program.Entries[made.Entry]
+		claims[claimKey{int(e.Function), uint32(made.Row)}]++
+		claim := formats.Claim{Entry: uint32(made.Entry)}
+		for _, v := range r.Entry(int(e.Function), made.Row).Args {
 			claim.Args = claim.Args.Append(uint64(v))
 		}
-		for _, v := range c.Results {
+		for _, v := range made.Results {
 			claim.Results = claim.Results.Append(uint64(v))
 		}
 		w.Claims = append(w.Claims, claim)
@@ -35,15 +71,15 @@ func (s *System) Witness(r *exec.Record, shards, minLogHeight int) (*prover.Witn
 		n := rows.len()
 		for k := range shards {
 			from, to := k*n/shards, (k+1)*n/shards
-			for _, h := range heights(to-from, minLogHeight) {
+			for _, h := range c.tables(to-from, 0) {
 				end := min(to, from+1<<h)
 				w.Shards[k].Tables = append(w.Shards[k].Tables, prover.Table{Circuit: g, LogHeight: h, Trace: callTable{rows, from, end}})
 				from = end
 			}
 		}
 	}
-	s.memoryTables(r, w, minLogHeight)
-	users = append(users, s.acceleratorTables(r, w, minLogHeight)...)
+	s.memoryTables(r, w, c)
+	users = append(users, s.acceleratorTables(r, w, c)...)
 	if len(s.facts) > 0 {
 		first := &w.Shards[0].Tables
 		*first = append(*first, prover.Table{Circuit: s.first.words, LogHeight: wordsLog, Trace: newWordsTable(s.facts, users)})
@@ -168,7 +204,7 @@ func (t callTable) WriteRows(columns [][]field.Element, first int) error {
 }
 
 // memoryTables adds the tables of cells and the anchor. The cells of each width follow each other from table to table, padding included.
-func (s *System) memoryTables(r *exec.Record, w *prover.Witness, minLogHeight int) {
+func (s *System) memoryTables(r *exec.Record, w *prover.Witness, c cut) {
 	if len(s.widths) == 0 {
 		return
 	}
@@ -177,13 +213,13 @@ func (s *System) memoryTables(r *exec.Record, w *prover.Witness, minLogHeight in
 	for i, width := range s.widths {
 		n := r.Cells(width)
 		for k := range shards {
-			for _, h := range heights(max(0, (k+1)*n/shards-ends[i]), minLogHeight) {
+			for _, h := range c.tables(max(0, (k+1)*n/shards-ends[i]), 0) {
 				w.Shards[k].Tables = append(w.Shards[k].Tables, prover.Table{Circuit: s.first.memory + i, LogHeight: h, Trace: cellTable{r, width, ends[i]}})
 				ends[i] += 1 << h
 			}
 		}
 	}
-	w.Shards[0].Tables = append(w.Shards[0].Tables, prover.Table{Circuit: s.first.anchor, LogHeight: max(minLogHeight, 1), Trace: anchorTable(ends)})
+	w.Shards[0].Tables = append(w.Shards[0].Tables, prover.Table{Circuit: s.first.anchor, LogHeight: max(c.least, 1), Trace: anchorTable(ends)})
 	w.Claims = append(w.Claims, formats.Claim{Entry: uint32(len(s.Module.Program.Entries))})
 }
 

@@ -133,6 +133,75 @@ func TestCompressPlonk(t *testing.T) {
 	}
 }
 
+// listProgram has memory, whose claim is in its proofs, and no numbers of bounded size, whose table is slow to hash for roots.
+const listProgram = `enum List {
+    Nil,
+    Cons(field, &List),
+}
+
+fn count(n: field) -> List {
+    match n {
+        0 => List::Nil,
+        _ => List::Cons(n, &count(n - 1)),
+    }
+}
+
+fn total(l: List) -> field {
+    match l {
+        List::Nil => 0,
+        List::Cons(x, rest) => x + total(*rest),
+    }
+}
+
+pub fn sum(n: field) -> field {
+    total(count(n))
+}
+`
+
+// TestCompressProgram compresses calls of a program: one key for all of like size.
+func TestCompressProgram(t *testing.T) {
+	programFolder(t)
+	put(t, "list.ix", listProgram)
+	put(t, "other.ix", strings.Replace(listProgram, "0 => List::Nil", "1 => List::Nil", 1))
+	expect(t, exitUsage, "--shards", "prove", "list.ix", "--call", "sum(10)", "--profile", "root-dev", "--shards", "2")
+	expect(t, exitMalformed, "--max-hash-time", "prove", "list.ix", "--call", "sum(10)", "--profile", "root-dev", "--max-hash-time", "1ns")
+	expect(t, exitUsage, "has no kernels", "prove", "list.ix", "--call", "sum(10)", "--profile", "root-dev", "--gpu", "0")
+	if o := must(t, "prove", "list.ix", "--call", "sum(10)", "--profile", "root-dev", "--plan"); !strings.Contains(o.stdout, "permutations") {
+		t.Errorf("got\n%s", o.stdout)
+	}
+	must(t, "prove", "list.ix", "--call", "sum(10)", "--profile", "root-dev")
+	must(t, "verify", "--insecure") // the key is on the keyring
+	must(t, "verify", "--insecure", "--program", "list.ix", "--call", "sum(10)")
+	mustSmall(t, "setup", "plonk", "--insecure-dev", "-o", "root.vk")
+	for _, call := range []string{"sum(10)", "sum(200)", "sum(0)"} {
+		must(t, "prove", "list.ix", "--call", call, "--profile", "root-dev")
+		mustSmall(t, "compress-root", "--plonk")
+		verify := []string{"verify", "root.plonk.cbor", "--insecure", "--allow-insecure-setup", "--key", "root.vk"}
+		mustSmall(t, verify...)
+		if o := mustSmall(t, append(verify, "--program", "list.ix", "--call", call)...); !strings.Contains(o.stdout, "  "+call+" = ") {
+			t.Errorf("got\n%s", o.stdout)
+		}
+		expectSmall(t, exitRejected, "not the call ", append(verify, "--program", "list.ix", "--call", "sum(11)")...)
+		expectSmall(t, exitRejected, "not the calls", append(verify, "--program", "list.ix", "--call", call, "--call", call)...)
+		expectSmall(t, exitIncompatible, "not of this program", append(verify, "--program", "other.ix")...)
+	}
+	mustSmall(t, "export-solidity", "--calldata", "call.hex")
+	// Two claims: entry 0 with its argument 0 and result 0, and entry 1, the memory, which has neither.
+	const claims = "0000000000000002" + "0000000000000000" + "0000000000000002" + "0000000000000000" + "0000000000000000" + "0000000000000001" + "0000000000000000"
+	if !strings.Contains(string(get(t, "call.hex")), claims) {
+		t.Errorf("the call has other claims: %s", get(t, "call.hex"))
+	}
+	// More rows than tables of 2^8 hold are another circuit.
+	shape := new(proveResult)
+	oneObject(t, must(t, "prove", "list.ix", "--call", "sum(300)", "--profile", "root-dev", "--json").stdout, shape)
+	for _, table := range shape.Shards[0] {
+		if table.LogHeight != 12 {
+			t.Errorf("%+v", shape.Shards)
+		}
+	}
+	expectSmall(t, exitUsage, "no --key", "verify", "--insecure", "--program", "list.ix", "--key", "root.vk")
+}
+
 // TestCompressLater sets up before there is a proof: the keys of its circuit are made when they are needed.
 func TestCompressLater(t *testing.T) {
 	compressFolder(t)

@@ -49,7 +49,7 @@ func prepareExportSolidity(f *pflag.FlagSet) action {
 				}
 				return nil, err
 			}
-			v, err := t.verifyRoot(path, data, &k, snark.Policy{Insecure: true, AllowInsecureSetup: true}, "")
+			v, err := t.verifyRoot(path, data, &k, snark.Policy{Insecure: true, AllowInsecureSetup: true}, "", nil)
 			if err != nil {
 				return nil, err
 			}

@@ -59,7 +59,10 @@ func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) 
 		want = formats.Digest(raw)
 	}
 	if k.program != "" {
-		return k.ofProgram(t, want)
+		if k.file != "" {
+			return nil, usageError("--program", "a key is made of a program, or read from a file", "no --key", strconv.Quote(k.file), "")
+		}
+		return k.ofProgram(t, want, false, true) // keys of roots take longest
 	}
 	if k.file == "" {
 		_, data, ok := keys.Find(want)
@@ -81,25 +84,27 @@ func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) 
 	return key, err
 }
 
-// ofProgram makes the key with that digest of the program: under whichever profile it is.
-func (k *keyFlags) ofProgram(t *tool, want formats.Digest) (*verifier.Key, error) {
-	if k.file != "" || !isProgram(k.program) {
-		return nil, usageError("--program", "a key is made of a program, or read from a file", "a file whose name ends in "+programExt+", and no --key", strconv.Quote(k.program), "")
+// ofProgram makes the key with that digest of the program, under whichever profile it is: first of roots or of others, as the list says.
+func (k *keyFlags) ofProgram(t *tool, want formats.Digest, roots ...bool) (*verifier.Key, error) {
+	if !isProgram(k.program) {
+		return nil, usageError("--program", "this is no program", "a file whose name ends in "+programExt, strconv.Quote(k.program), "")
 	}
 	var err error
 	if k.compiled, err = t.readProgram(k.program); err != nil {
 		return nil, err
 	}
-	for _, p := range security.Profiles() {
-		if isRoot(p) {
-			continue
-		}
-		key, err := k.compiled.keygen(t, p)
-		if err != nil {
-			return nil, err
-		}
-		if key.Digest() == want {
-			return key.Key, nil
+	for _, root := range roots {
+		for _, p := range security.Profiles() {
+			if isRoot(p) != root {
+				continue
+			}
+			key, err := k.compiled.keygen(t, p)
+			if err != nil {
+				return nil, err
+			}
+			if key.Digest() == want {
+				return key.Key, nil
+			}
 		}
 	}
 	return nil, &formats.Error{Class: formats.Incompatible, Place: k.program, What: "the key is not of this program, under any profile", Expected: "a key of " + k.program, Got: verifier.Hex(want),

@@ -56,9 +56,6 @@ func (t *tool) readProgram(path string) (*program, error) {
 
 // keygen makes the program's key under a profile.
 func (p *program) keygen(t *tool, profile security.Profile) (*prover.ProvingKey, error) {
-	if isRoot(profile) {
-		return nil, usageError("--profile", "programs are not proven as roots", "one of fast, standard, compact, dev", profile.Name, "")
-	}
 	return prover.Keygen(t.ctx, p.system.Air, suiteOf(profile), profile, cpu.Backend{})
 }
 
@@ -195,6 +192,9 @@ func (p *proveFlags) programSource(t *tool, path string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.rootShards(profile); err != nil {
+		return nil, err
+	}
 	prog, err := t.readProgram(path)
 	if err != nil {
 		return nil, err
@@ -220,6 +220,9 @@ func (p *proveFlags) programSource(t *tool, path string) (*source, error) {
 		witness: func(s systems.Shards) (*prover.Witness, error) {
 			if s.Heights != nil {
 				return nil, usageError("--shards", "the heights of a program's tables follow from its execution", "a number of shards", "heights", "")
+			}
+			if isRoot(profile) {
+				return prog.system.RootWitness(record)
 			}
 			return prog.system.Witness(record, max(1, s.Count), profile.MinLogHeight)
 		},
@@ -264,8 +267,12 @@ func (t *tool) remembered(digest formats.Digest) (*verifier.Key, bool) {
 	return key, true
 }
 
-// checkCalls demands that a proof's claims are calls of the program with these arguments, in order.
-func (p *program) checkCalls(calls []*lang.Call, claims []formats.Claim) error {
+// checkCalls demands that a proof's claims are these calls of the program, in order.
+func (p *program) checkCalls(texts []string, claims []formats.Claim) error {
+	calls, err := (&callFlags{calls: texts}).parse(p)
+	if err != nil {
+		return err
+	}
 	rejected := func(place, what, expected, got string) error {
 		return &formats.Error{Class: formats.Rejected, Check: "P-9", Place: place, What: what, Expected: expected, Got: got}
 	}

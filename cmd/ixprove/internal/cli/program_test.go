@@ -97,7 +97,6 @@ func TestProveProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, exitIncompatible, "none of the built-in", "verify", "--insecure")
-	expect(t, exitUsage, "not proven as roots", "prove", "fib.ix", "--call", "fib(1)", "--profile", "root")
 	expect(t, exitUsage, "for programs", "prove", "--call", "fib(1)")
 	expect(t, exitUsage, "a key is of a program", "keygen", "fib.key", "-o", "x")
 }

@@ -286,6 +286,14 @@ func (p *proveFlags) rootOnDevice(profile security.Profile) error {
 		"prove roots on the CPU: leave --gpu out")
 }
 
+// rootShards refuses a root with --shards.
+func (p *proveFlags) rootShards(profile security.Profile) error {
+	if *p.shards == "" || !isRoot(profile) {
+		return nil
+	}
+	return usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+profile.Name, strconv.Quote(*p.shards), "")
+}
+
 type proveFlags struct {
 	out, profile, shards, progress, gpu, trace *string
 	threads                                    *int
@@ -338,8 +346,8 @@ func (p *proveFlags) claimsSource(t *tool, path string) (*source, error) {
 	if err := p.rootOnDevice(c.profile); err != nil {
 		return nil, err
 	}
-	if isRoot(c.profile) && *p.shards != "" {
-		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
+	if err := p.rootShards(c.profile); err != nil {
+		return nil, err
 	}
 	request := systems.Request{Claims: c.Claims, Read: c.readPrivate(), MinLogHeight: c.profile.MinLogHeight}
 	if *p.plan {

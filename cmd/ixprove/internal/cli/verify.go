@@ -90,7 +90,7 @@ func prepareVerify(f *pflag.FlagSet) action {
 			if *engine != engineNative {
 				return nil, usageError("--engine", "compressed proofs are verified natively", engineNative, *engine, "leave --engine out")
 			}
-			return t.verifyRoot(path, proof, &k, snark.Policy{MinBits: *bits, Insecure: *insecure, AllowInsecureSetup: *setup}, *claims)
+			return t.verifyRoot(path, proof, &k, snark.Policy{MinBits: *bits, Insecure: *insecure, AllowInsecureSetup: *setup}, *claims, calls)
 		}
 		key, err := t.keyOf(path, proof, &k)
 		if err != nil {
@@ -107,11 +107,7 @@ func prepareVerify(f *pflag.FlagSet) action {
 			return nil, inFile(path, explain(err, key))
 		}
 		if len(calls) > 0 {
-			list, err := (&callFlags{calls: calls}).parse(k.compiled)
-			if err == nil {
-				err = k.compiled.checkCalls(list, report.Claims)
-			}
-			if err != nil {
+			if err := k.compiled.checkCalls(calls, report.Claims); err != nil {
 				return nil, inFile(path, err)
 			}
 			policy.Claims = report.Claims

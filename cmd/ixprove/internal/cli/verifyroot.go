@@ -24,13 +24,14 @@ type verifyRootResult struct {
 	ClaimsPinned bool          `json:"claims_pinned"`
 	ElapsedNs    time.Duration `json:"elapsed_ns"`
 
-	key  *snark.Key
-	root *formats.Root
+	key   *snark.Key
+	root  *formats.Root
+	texts []string // of the claims, where their program is known
 }
 
 func (r *verifyRootResult) text(w io.Writer) {
 	fmt.Fprintf(w, "valid, with %d bits of security proven of the batch proof:\n", r.Key.Bits)
-	claimLines(w, r.key.ClaimReader(), r.root.Claims, nil)
+	claimLines(w, r.key.ClaimReader(), r.root.Claims, r.texts)
 	fmt.Fprintf(w, "proof    %s, %d bytes, of which %d are the %s proof\n", r.Proof, r.Bytes, r.SnarkBytes, r.Key.Backend)
 	r.Key.lines(w)
 	fmt.Fprintf(w, "time     %s\n", timeText(r.ElapsedNs))
@@ -42,8 +43,8 @@ func (r *verifyRootResult) text(w io.Writer) {
 	}
 }
 
-// verifyRoot checks a compressed proof.
-func (t *tool) verifyRoot(path string, data []byte, k *keyFlags, policy snark.Policy, claims string) (*verifyRootResult, error) {
+// verifyRoot checks a compressed proof, and that it is of the program that the key flags name and of the calls, if there are any.
+func (t *tool) verifyRoot(path string, data []byte, k *keyFlags, policy snark.Policy, claims string, calls []string) (*verifyRootResult, error) {
 	root, err := formats.DecodeRoot(data)
 	if err != nil {
 		return nil, inFile(path, err)
@@ -51,6 +52,11 @@ func (t *tool) verifyRoot(path string, data []byte, k *keyFlags, policy snark.Po
 	key, err := k.chooseRoot(t, root.Key)
 	if err != nil {
 		return nil, err
+	}
+	if k.program != "" {
+		if _, err := k.ofProgram(t, key.Program, true); err != nil {
+			return nil, err
+		}
 	}
 	if claims != "" {
 		if policy.Claims, err = t.expectedOf(claims, key.Program); err != nil {
@@ -61,8 +67,17 @@ func (t *tool) verifyRoot(path string, data []byte, k *keyFlags, policy snark.Po
 	if root, err = snark.Verify(key, data, policy); err != nil {
 		return nil, inFile(path, err)
 	}
-	return &verifyRootResult{Schema: "ixprove/verify-root/1", Valid: true, Proof: path, Bytes: len(data), SnarkBytes: len(root.Proof), Key: newRootKeyObject(key),
-		Claims: claimObjects(key.ClaimReader(), root.Claims), ClaimsPinned: policy.Claims != nil, ElapsedNs: time.Since(start), key: key, root: root}, nil
+	r := &verifyRootResult{Schema: "ixprove/verify-root/1", Valid: true, Proof: path, Bytes: len(data), SnarkBytes: len(root.Proof), Key: newRootKeyObject(key),
+		Claims: claimObjects(key.ClaimReader(), root.Claims), ClaimsPinned: policy.Claims != nil || len(calls) > 0, ElapsedNs: time.Since(start), key: key, root: root}
+	if len(calls) > 0 {
+		if err := k.compiled.checkCalls(calls, root.Claims); err != nil {
+			return nil, inFile(path, err)
+		}
+	}
+	if k.compiled != nil {
+		r.texts = k.compiled.claimTexts(root.Claims)
+	}
+	return r, nil
 }
 
 // expectedOf is the claims that a claims file makes of a built-in program.
@@ -172,7 +187,7 @@ func (t *tool) inspectRoot(path string, data []byte, kind string, k *keyFlags) (
 			return nil, inFile(path, err)
 		}
 	} else {
-		v, err := t.verifyRoot(path, data, k, snark.Policy{Insecure: true, AllowInsecureSetup: true}, "")
+		v, err := t.verifyRoot(path, data, k, snark.Policy{Insecure: true, AllowInsecureSetup: true}, "", nil)
 		if err != nil {
 			return nil, err
 		}
