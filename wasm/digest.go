@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "b3263583f5650411fa349cf4bb6c3c06220e25e8e60a15fd761f991cda39ed01"
+const Digest = "7d42ced40f1522c7245168d5f51b1cd08da2b2a0a446240cc79950071bf56c70"
