@@ -618,7 +618,7 @@ func (in *inference) structure(x *syntax.StructExpr) Expr {
 	types := n.Fields(0)
 	args := make([]Expr, len(types))
 	for _, f := range x.Fields {
-		k := in.fieldOf(n.Data, f.Name)
+		k := in.fieldOf(n, f.Name)
 		if k < 0 {
 			continue
 		}
@@ -647,18 +647,18 @@ func (in *inference) structure(x *syntax.StructExpr) Expr {
 	return &Make{base{n, at}, 0, args}
 }
 
-func (in *inference) fieldOf(d *Data, name syntax.Name) int {
-	fields := d.Variants[0].Fields
+func (in *inference) fieldOf(t *Named, name syntax.Name) int {
+	fields := t.Data.Variants[0].Fields
 	k := slices.IndexFunc(fields, func(f FieldType) bool { return f.Name == name.Text })
 	if k < 0 {
 		var names []string
 		for _, f := range fields {
 			names = append(names, f.Name)
 		}
-		in.report(&syntax.Diagnostic{Span: name.Span, What: d.Name + " has no such field", Expected: "one of " + strings.Join(names, ", "), Got: name.Text, Next: nearest(name.Text, names)})
+		in.report(&syntax.Diagnostic{Span: name.Span, What: t.Data.Name + " has no such field", Expected: "one of " + strings.Join(names, ", "), Got: name.Text, Next: nearest(name.Text, names)})
 		return k
 	}
-	in.ref(Ref{Span: name.Span, Def: d.Span, What: "field", Type: fields[k].Type})
+	in.ref(Ref{Span: name.Span, Def: fields[k].Span, What: "field", Type: t.Fields(0)[k]})
 	return k
 }
 
@@ -679,7 +679,7 @@ func (in *inference) field(x *syntax.FieldExpr) Expr {
 		if t.Data.Enum {
 			return wrong("an enum has no fields", "use match")
 		}
-		k := in.fieldOf(t.Data, x.Field)
+		k := in.fieldOf(t, x.Field)
 		if k < 0 {
 			return in.bad(x.Span)
 		}
