@@ -136,7 +136,9 @@ func (w *workspace) hover(key string, where position, markdown bool) *hover {
 	var at syntax.Span
 	for _, r := range p.at(m, where) {
 		at = r.Span
-		parts = append(parts, describe(r, markdown))
+		if text := describe(r, markdown); !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
 	}
 	if parts == nil {
 		x := p.around(m, where)

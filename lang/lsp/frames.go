@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,11 +95,13 @@ func unexpected(err error) error {
 
 // write sends a message.
 func (f *frames) write(v any) error {
-	content, err := json.Marshal(v)
-	if err != nil {
+	var content bytes.Buffer
+	e := json.NewEncoder(&content)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err = f.out.Write(append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(content)), content...))
+	_, err := f.out.Write(append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", content.Len()), content.Bytes()...))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -19,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/ixprove/ixprove/lang/std"
 )
 
 var update = flag.Bool("update", false, "write what the server answers into the conversations")
@@ -132,6 +135,28 @@ func (s *script) expand(line string) string {
 	return strings.ReplaceAll(line, "$STD", s.std)
 }
 
+// libraryPlace is a location in the standard library on one line.
+var libraryPlace = regexp.MustCompile(`"uri":"\$STD/(\w+\.ix)","range":{"start":{"line":(\d+),"character":(\d+)},"end":{"line":\d+,"character":(\d+)}}`)
+
+// named says what stands at locations in the standard library, whose lines move.
+func (s *script) named(reply string) string {
+	return libraryPlace.ReplaceAllStringFunc(reply, func(place string) string {
+		m := libraryPlace.FindStringSubmatch(place)
+		text, err := fs.ReadFile(std.FS, m[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var numbers [3]int
+		for i := range numbers {
+			if numbers[i], err = strconv.Atoi(m[2+i]); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		line := strings.Split(string(text), "\n")[numbers[0]]
+		return fmt.Sprintf(`"uri":"$STD/%s","name":%q`, m[1], line[numbers[1]:numbers[2]])
+	})
+}
+
 func uriOf(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 // TestConversations holds conversations with the server: each line of a file that begins with -> is a message to it, => are bytes as a Go string, and the lines <- behind are all that it
@@ -174,10 +199,11 @@ func TestConversations(t *testing.T) {
 					replies = c.replies()
 				}
 				for _, r := range replies {
+					r = strings.TrimSuffix(r, "\n")
 					for _, name := range []struct{ uri, is string }{{s.std, "$STD"}, {s.root, "$ROOT"}, {`"jsonrpc":"2.0",`, ""}} {
 						r = strings.ReplaceAll(r, name.uri, name.is)
 					}
-					got.WriteString("<- " + r + "\n")
+					got.WriteString("<- " + s.named(r) + "\n")
 				}
 			}
 			if *update {
@@ -266,7 +292,7 @@ func TestFormat(t *testing.T) {
 		{"fn f(){}\nfn g() {}\n", "fn f() {}\nfn g() {}\n", `[{"range":{"start":{"line":0,"character":0},"end":{"line":1,"character":0}},"newText":"fn f() {}\n"}]`},
 		{"fn f() {}\r\nfn g() {}", "fn f() {}\nfn g() {}\n", `[{"range":{"start":{"line":0,"character":0},"end":{"line":1,"character":9}},"newText":"fn f() {}\nfn g() {}\n"}]`},
 		{"fn f() {}\n\n\n\nfn g() {}\n", "fn f() {}\n\nfn g() {}\n", `[{"range":{"start":{"line":2,"character":0},"end":{"line":4,"character":0}},"newText":""}]`},
-		{"fn f() { fail \"𝄞\" }", "fn f() { fail \"𝄞\" }\n", `[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":19}},"newText":"fn f() { fail \"𝄞\" }\n"}]`},
+		{"fn f() { fail \"𝄞\" }", "fn f() { fail \"𝄞\" }\n", `[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":20}},"newText":"fn f() { fail \"𝄞\" }\n"}]`},
 		{"fn f( {}", "", "null"},
 	} {
 		edits := format(c.text)
@@ -290,6 +316,31 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// TestLibrary checks the files that are written for editors: they are those of the program, read-only, and whole again after a change.
+func TestLibrary(t *testing.T) {
+	w := &workspace{library: libraryFolder(t.TempDir())}
+	for range 2 {
+		if err := w.writeLibrary(); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range std.Modules() {
+			path := filepath.Join(w.library, libraryFile(m))
+			want, err := fs.ReadFile(std.FS, libraryFile(m))
+			got, err2 := os.ReadFile(path)
+			info, err3 := os.Stat(path)
+			if err := errors.Join(err, err2, err3); err != nil || string(got) != string(want) || info.Mode().Perm() != 0o444 {
+				t.Errorf("%s: %v", m, err)
+			}
+			if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := (&workspace{}).writeLibrary(); err == nil {
+		t.Error("written nowhere")
+	}
+}
+
 // Whole documents come quickly one after another while a user types; the last one counts.
 func TestTyping(t *testing.T) {
 	c := start(t, "")
@@ -301,7 +352,7 @@ func TestTyping(t *testing.T) {
 		typed = append(typed, fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"untitled:a","version":%d},"contentChanges":[{"text":%s}]}}`, i+2, b))
 	}
 	replies := c.call(typed...)
-	if last, want := replies[len(replies)-1], fmt.Sprintf(`"version":%d,"diagnostics":[]}}`, len(text)+1); !strings.HasSuffix(last, want) {
+	if last, want := strings.TrimSpace(replies[len(replies)-1]), fmt.Sprintf(`"version":%d,"diagnostics":[]}}`, len(text)+1); !strings.HasSuffix(last, want) {
 		t.Errorf("got %s, want %s", last, want)
 	}
 }
