@@ -34,6 +34,7 @@ type result interface{ text(w io.Writer) }
 type tool struct {
 	ctx     context.Context
 	stdin   io.Reader
+	stdout  io.Writer // of a verb that talks while it works; results are written for it
 	stderr  io.Writer
 	operand string // empty if not given
 	disk    disk
@@ -49,6 +50,7 @@ var verbs = []verb{
 	{"serve", "", "open the page that checks proofs in a browser, on this machine", prepareServe},
 	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify, gpu or all", prepareBench},
 	{"devices", "", "list the CUDA devices", prepareDevices},
+	{"lsp", "", "serve an editor: errors, types and definitions in programs, over standard input and output", prepareLSP},
 	{"version", "", "say what this program is", prepareVersion},
 }
 
@@ -59,6 +61,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {
+	t.stdout = stdout
 	var out bytes.Buffer
 	asJSON, err := dispatch(t, args, &out)
 	if err == nil {
