@@ -17,7 +17,7 @@ const module = "github.com/ixprove/ixprove"
 
 // layers lists the top folders by rank: a package may import its own folder and folders of lower rank.
 var layers = map[string]int{
-	"formats": 0, "verifier": 1, "kernels": 2, "prover": 3, "compress": 4, "systems": 5, "lang": 6, "wasm": 6, "cmd": 7,
+	"formats": 0, "verifier": 1, "kernels": 2, "prover": 3, "compress": 4, "systems": 5, "lang": 6, "examples": 6, "wasm": 6, "cmd": 7,
 }
 
 // portable is what the verifier and the decoders may import of the standard library: nothing that formats, reflects, locks, reads the clock or talks to

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ixprove/ixprove/internal/tracecheck"
 	"github.com/ixprove/ixprove/lang"
+	"github.com/ixprove/ixprove/lang/circuits"
 	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/reference"
 	"github.com/ixprove/ixprove/lang/syntax"
@@ -501,10 +503,8 @@ func withoutUnreachable(text string, err error) string {
 	return text
 }
 
-// execute calls main in the executor.
-func execute(t *testing.T, p *lang.Program, m *exec.Module, args []values.Value) (values.Value, error) {
-	t.Helper()
-	e := &p.Entries[0]
+// record executes main.
+func record(p *lang.Program, m *exec.Module, args []values.Value) (*exec.Record, error) {
 	var words []field.Element
 	var private [][]field.Element
 	for i, a := range p.Checked.Entries[0].Args {
@@ -514,11 +514,17 @@ func execute(t *testing.T, p *lang.Program, m *exec.Module, args []values.Value)
 			words = values.Words(a.Local.Type, args[i], words)
 		}
 	}
-	r, err := m.Execute(context.Background(), []exec.Call{{Entry: 0, Args: words}}, p.Inputs(0, private), exec.Limits{Memory: 1 << 28, Steps: 1 << 24})
+	return m.Execute(context.Background(), []exec.Call{{Entry: 0, Args: words}}, p.Inputs(0, private), exec.Limits{Memory: 1 << 28, Steps: 1 << 24})
+}
+
+// execute calls main in the executor.
+func execute(t *testing.T, p *lang.Program, m *exec.Module, args []values.Value) (values.Value, error) {
+	t.Helper()
+	r, err := record(p, m, args)
 	if err != nil {
 		return values.Value{}, err
 	}
-	v, rest := values.FromWords(e.Result, r.Claims[0].Results)
+	v, rest := values.FromWords(p.Entries[0].Result, r.Claims[0].Results)
 	if len(rest) != 0 {
 		t.Errorf("%d words too many", len(rest))
 	}
@@ -589,6 +595,53 @@ func TestDifferential(t *testing.T) {
 		t.Errorf("%d calls, %d of them fail: the programs say little", ran, failed)
 	}
 	t.Logf("%d calls, %d of them fail", ran, failed)
+}
+
+// TestDifferentialCircuits checks that the traces of random programs satisfy their circuits: what the compiler promises of the words it makes, the circuits rely on.
+func TestDifferentialCircuits(t *testing.T) {
+	checked := 0
+	for seed := uint64(5000); checked < 40; seed++ {
+		g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+		args := g.program()
+		text := g.out.String()
+		p, err := lang.Compile(files(text), "main.ix")
+		if err != nil {
+			continue
+		}
+		m, err := exec.Load(p.Bytecode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in []values.Value
+		for _, a := range args {
+			in = append(in, g.value(a))
+		}
+		r, err := record(p, m, in)
+		if err != nil || r.Steps < 20 {
+			continue
+		}
+		checked++
+		s, err := circuits.Build(m)
+		if err != nil {
+			t.Fatalf("%s\n%v", text, err)
+		}
+		c, err := tracecheck.New(s.Air, 2, 3)
+		if err != nil {
+			t.Fatalf("%s\n%v", text, err)
+		}
+		w, err := s.Witness(r, 1, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces, err := c.Write(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failures, err := c.Check(w, traces)
+		if err != nil || len(failures) > 0 {
+			t.Errorf("seed %d\n%s\n%v %v", seed, text, err, failures[:min(3, len(failures))])
+		}
+	}
 }
 
 func FuzzDifferential(f *testing.F) {

@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "3925812ac0fc7a86570342b98d0a73a51c5901f0cc4a63ad725c8433251e234c"
+const Digest = "cf83663be1ab2ccf03c1287befee427af935dfbe68cf3903fd3154b0263e1767"

@@ -10,43 +10,50 @@ import (
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/systems/blake3"
 	"github.com/ixprove/ixprove/systems/bytes"
+	"github.com/ixprove/ixprove/verifier/air"
 )
 
-// buildAccelerator adds the circuit of an accelerator, which answers for every call.
-func (a *assembler) buildAccelerator(k accel.Kind) {
-	b, ch := a.air.Circuit(k.Of().Name), a.accelerators[k].Channel
-	switch k {
-	case accel.Blake3:
-		facts := bytes.Channels{Xor: a.fact(factXor).Channel, Nibbles: a.fact(factNibbles).Channel, Split7: a.fact(factSplit7).Channel}
-		blake3.BuildCalls(b, facts, ch)
-	}
+// acceleratorCircuit is how calls of an accelerator are proven: by a circuit that answers for any call on a channel of arguments and results.
+type acceleratorCircuit struct {
+	rows  int // of a call; the least table has one call
+	build func(a *assembler, b *air.Builder, calls air.Channel)
+	// table writes the calls from start to end-1 of a record, and calls of nothing up to 2^log rows. It returns what counts the facts about words that all its rows use, nil if there are none.
+	table func(r *exec.Record, start, end, log int) (prover.TraceWriter, func(*counts) error)
 }
 
-// acceleratorRows is how many rows a call takes.
-var acceleratorRows = [accel.NumKinds]int{accel.Blake3: blake3.CallRows}
+var acceleratorCircuits = [accel.NumKinds]acceleratorCircuit{
+	accel.Blake3: {blake3.CallRows, buildBlake3, blake3Table},
+}
 
-// acceleratorTables adds the tables of accelerators and counts the facts that they use.
-func (s *System) acceleratorTables(r *exec.Record, w *prover.Witness, counts *counts, minLogHeight int) {
+// acceleratorTables adds the tables of accelerators. It returns what counts the facts that they use.
+func (s *System) acceleratorTables(r *exec.Record, w *prover.Witness, minLogHeight int) (users []func(*counts) error) {
 	shards := len(w.Shards)
 	for i, kind := range s.accels {
-		rows := acceleratorRows[kind]
+		c := &acceleratorCircuits[kind]
 		n := r.Accelerated(kind)
 		for k := range shards {
 			from, to := k*n/shards, (k+1)*n/shards
-			for _, h := range heights((to-from)*rows, max(minLogHeight, bits.Len(uint(rows-1)))) {
-				start, end := from, min(to, from+1<<h/rows)
-				var trace prover.TraceWriter
-				switch kind {
-				case accel.Blake3:
-					t := &blake3.Calls{LogHeight: h, Count: end - start, At: func(k int) blake3.Call { return blake3Call(r, start+k) }}
-					tallyBlake3(t, counts)
-					trace = t
+			for _, h := range heights((to-from)*c.rows, max(minLogHeight, bits.Len(uint(c.rows-1)))) {
+				start, end := from, min(to, from+1<<h/c.rows)
+				trace, count := c.table(r, start, end, h)
+				if count != nil {
+					users = append(users, count)
 				}
 				w.Shards[k].Tables = append(w.Shards[k].Tables, prover.Table{Circuit: s.first.accel + i, LogHeight: h, Trace: trace})
 				from = end
 			}
 		}
 	}
+	return users
+}
+
+func buildBlake3(a *assembler, b *air.Builder, calls air.Channel) {
+	blake3.BuildCalls(b, bytes.Channels{Xor: a.fact(factXor).Channel, Nibbles: a.fact(factNibbles).Channel, Split7: a.fact(factSplit7).Channel}, calls)
+}
+
+func blake3Table(r *exec.Record, start, end, log int) (prover.TraceWriter, func(*counts) error) {
+	t := &blake3.Calls{LogHeight: log, Count: end - start, At: func(i int) blake3.Call { return blake3Call(r, start+i) }}
+	return t, func(total *counts) error { tallyBlake3(t, total); return nil }
 }
 
 func blake3Call(r *exec.Record, i int) (c blake3.Call) {

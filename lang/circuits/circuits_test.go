@@ -55,6 +55,8 @@ func samples() []sample {
 		{assembly.Squares(), nil, [][]field.Element{{0}, {10}, {100}}},
 		{assembly.Loop(), nil, [][]field.Element{{0}, {300}}},
 		{assembly.Hash(bc.OpBlake3), nil, [][]field.Element{{0}, {1}, {1 << 31}}},
+		{assembly.Many(3), nil, [][]field.Element{{5}, {70}}},
+		{assembly.Many(mostHot + 5), nil, [][]field.Element{{9}}},
 		{assembly.Kitchen(), [][]field.Element{{5, 6}}, [][]field.Element{{4000000000, 500000000}, {0x1234, 0x1234}, {0x1235, 0x1235}, {0, 0}, {1<<32 - 1, 1<<32 - 2}, {1<<32 - 1, 1}}},
 	}
 }
@@ -89,6 +91,18 @@ func TestTraces(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestGroups checks which functions share a circuit.
+func TestGroups(t *testing.T) {
+	for _, c := range []struct{ recursive, groups int }{{3, 4}, {mostHot, mostHot + 1}} {
+		if got := len(build(t, assembly.Many(c.recursive)).groups); got != c.groups {
+			t.Errorf("%d recursive functions and cold ones are %d groups, want %d", c.recursive, got, c.groups)
+		}
+	}
+	if got := len(build(t, assembly.Many(mostHot+1)).groups); got > mostHot {
+		t.Errorf("%d groups", got)
 	}
 }
 

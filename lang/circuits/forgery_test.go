@@ -34,23 +34,29 @@ type forgery struct {
 func forge(t *testing.T, p *assembly.Program, inputs [][]field.Element, calls ...[]field.Element) *forgery {
 	t.Helper()
 	s := build(t, p)
-	c, err := tracecheck.New(s.Air, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &forgery{t: t, system: s, checker: c, witness: &prover.Witness{Shards: make([]prover.Shard, 1)}}
+	f := forgeSystem(t, s)
 	if calls == nil {
 		return f
 	}
+	var err error
 	if f.witness, err = s.Witness(s.execute(t, inputs, calls...), 1, 3); err != nil {
 		t.Fatal(err)
 	}
-	traces, err := c.Write(f.witness)
+	traces, err := f.checker.Write(f.witness)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.traces = traces[0]
 	return f
+}
+
+func forgeSystem(t *testing.T, s *System) *forgery {
+	t.Helper()
+	c, err := tracecheck.New(s.Air, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &forgery{t: t, system: s, checker: c, witness: &prover.Witness{Shards: make([]prover.Shard, 1)}}
 }
 
 func (f *forgery) circuit(prefix string) int {
@@ -100,10 +106,6 @@ func (f *forgery) column(circuit, name string) int {
 
 func (f *forgery) set(circuit, column string, row int, v field.Element) {
 	f.table(circuit)[f.column(circuit, column)][row] = v
-}
-
-func (f *forgery) get(circuit, column string, row int) field.Element {
-	return f.table(circuit)[f.column(circuit, column)][row]
 }
 
 // find is the first row whose column has the value.
@@ -304,7 +306,7 @@ func TestCallJustifiesItself(t *testing.T) {
 		const step = 1 << 32
 		f.loop("self", 0, 0, 3, 42, 0, field.Neg(step), step-1, 1, 1)
 		f.claim([]field.Element{3}, []field.Element{42})
-		f.refused("call self #0") // its callee, of rank -2^32, is not there
+		f.refused("call self") // its callee, of rank -2^32, is not there
 	})
 }
 

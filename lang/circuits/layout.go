@@ -320,7 +320,7 @@ func (s *scope) shifted(x air.Expr, right int) air.Expr {
 	return x.Times(field.InverseOfTwoPower(right))
 }
 
-// limb demands that x·2^scale is below 2^16; x is the 16 bits of register r from shift on. Without x, it is a new column.
+// limb demands that x·2^scale is below 2^16; x is of degree 1 at most, and is the 16 bits of register r from shift on. Without x, it is a new column.
 func (s *scope) limb(x *air.Expr, r, shift, scale int) air.Expr {
 	at, shared := s.slot(s.fact(factRange))
 	w := write{Kind: writeLimb, Column: none, R: r, Shift: uint8(shift), Scale: uint8(scale)}
@@ -332,7 +332,7 @@ func (s *scope) limb(x *air.Expr, r, shift, scale int) air.Expr {
 		fallthrough
 	case shared:
 		arg, w.Column = at.columns[0].Expr, at.columns[0].index
-	case x == nil || degree(*x) > 1:
+	case x == nil:
 		c := s.alloc()
 		arg, w.Column = c.Expr, c.index
 	default:
@@ -365,7 +365,8 @@ func (s *scope) octet(x *air.Expr, r, shift int) air.Expr {
 	} else {
 		second, h.R2, h.Shift2 = 1, r, uint8(shift)
 	}
-	arg, index := s.b.Const(0), none
+	var arg air.Expr
+	index := none
 	switch {
 	case h.slot.columns != nil:
 		arg, index = h.slot.columns[second].Expr, h.slot.columns[second].index
@@ -409,11 +410,8 @@ func (s *scope) bounded(x *air.Expr, bits, r, shift int) air.Expr {
 		s.limb(&y, r, shift, limbBits-bits)
 		return y
 	}
-	if x == nil || degree(*x) > 1 {
+	if x == nil {
 		c := s.alloc()
-		if x != nil {
-			s.assert("a bit", c.Sub(*x))
-		}
 		s.write(write{Kind: writeBit, Column: c.index, R: r, Shift: uint8(shift)})
 		x = &c.Expr
 	}
@@ -571,7 +569,13 @@ func (s *scope) op(o *bc.Op, p *opPlan) {
 	case bc.OpAssertZero:
 		s.assert("an assertion", arg(0))
 	case bc.OpRange:
-		s.below(arg(0), int(o.A), register(0), 0)
+		if degree(arg(0)) <= 1 {
+			s.below(arg(0), int(o.A), register(0), 0)
+			break
+		}
+		sum := s.new(int(o.A), register(0)) // has the value, and a lower degree
+		s.assert("a number in range", arg(0).Sub(sum))
+		s.values[o.Args[0]] = sum
 	case bc.OpSplit:
 		x := arg(0)
 		low := s.new(int(o.A), first)

@@ -6,6 +6,7 @@ package circuits
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/lang/accel"
@@ -111,7 +112,11 @@ func (a *assembler) message(b *air.Builder, f int, rank air.Expr, payload []air.
 
 // Build makes the circuits of a program. A program that needs more than a key can hold is a *formats.Error of class Invalid.
 func Build(m *exec.Module) (*System, error) {
-	groups := groupFunctions(m)
+	single, err := assemble(m, alone(m), nil)
+	if err != nil {
+		return nil, err
+	}
+	groups := groupFunctions(m, func(f int) int { return int(single.air.Circuits[single.groupOf[f]].Columns) })
 	trial, err := assemble(m, groups, nil)
 	if err != nil {
 		return nil, err
@@ -134,8 +139,9 @@ func assemble(m *exec.Module, groups [][]int, trial map[slotKey]int) (*assembler
 		a.entries = append(a.entries, ch)
 		a.entryOf[e.Function] = i
 	}
+	names := groupNames(m, groups)
 	for g, functions := range groups {
-		grp := group{Name: groupName(m, g, functions), Functions: functions}
+		grp := group{Name: names[g], Functions: functions}
 		for k, f := range functions {
 			a.groupOf[f], a.memberOf[f] = g, k
 			grp.Recursive = grp.Recursive || m.Recursive[f]
@@ -168,12 +174,34 @@ func filled(n int) []int {
 	return out
 }
 
-// groupName is the function's name, or that of the first of several, with a number that keeps names apart.
-func groupName(m *exec.Module, g int, functions []int) string {
-	name := m.Program.Functions[functions[0]].Name
-	suffix := " #" + strconv.Itoa(g)
-	const prefix = len("call ")
-	return name[:min(len(name), formats.MaxNameBytes-len(suffix)-prefix)] + suffix
+// groupNames are the names of the groups' first functions, with numbers where a name occurs twice or is too long.
+func groupNames(m *exec.Module, groups [][]int) []string {
+	const most = formats.MaxNameBytes - len("call ")
+	seen, names := map[string]int{}, make([]string, len(groups))
+	for g, functions := range groups {
+		names[g] = m.Program.Functions[functions[0]].Name
+		seen[names[g]]++
+	}
+	for g, name := range names {
+		if seen[name] > 1 || len(name) > most || reserved(name) {
+			suffix := " #" + strconv.Itoa(g)
+			names[g] = name[:min(len(name), most-len(suffix))] + suffix
+		}
+	}
+	return names
+}
+
+// reserved reports whether a circuit that is no function's may have the name.
+func reserved(name string) bool {
+	if name == "anchor" || name == "words" || strings.HasPrefix(name, "memory ") || strings.Contains(name, " #") {
+		return true
+	}
+	for k := range accel.NumKinds {
+		if name == k.Of().Name {
+			return true
+		}
+	}
+	return false
 }
 
 // finish adds the circuits behind the functions.
@@ -184,7 +212,10 @@ func (a *assembler) finish() (*System, error) {
 	s.first.anchor = s.first.memory + len(a.widths)
 	s.first.accel = len(a.air.Circuits)
 	for _, k := range a.acceleratorOf {
-		a.buildAccelerator(k)
+		if acceleratorCircuits[k].build == nil {
+			return nil, &formats.Error{Class: formats.Invalid, Place: "program", What: "the accelerator " + k.Of().Name + " has no circuit"}
+		}
+		acceleratorCircuits[k].build(a, a.air.Circuit(k.Of().Name), a.accelerators[k].Channel)
 	}
 	s.first.words = len(a.air.Circuits)
 	a.buildWords()

@@ -2,8 +2,8 @@ package circuits
 
 import (
 	"strconv"
+	"sync"
 
-	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier/air"
 	"github.com/ixprove/ixprove/verifier/field"
 )
@@ -95,23 +95,37 @@ func (c *counts) merge(other *counts) {
 	}
 }
 
-// wordsTable is the trace of the circuit words.
+// wordsTable is the trace of the circuit words. Uses are counted when rows are first asked for.
 type wordsTable struct {
-	facts  []fact
-	counts *counts
+	facts []fact
+	count func() (*counts, error)
+}
+
+func newWordsTable(facts []fact, users []func(*counts) error) wordsTable {
+	return wordsTable{facts, sync.OnceValues(func() (*counts, error) {
+		total := newCounts(facts)
+		for _, count := range users {
+			if err := count(total); err != nil {
+				return nil, err
+			}
+		}
+		return total, nil
+	})}
 }
 
 // WriteRows implements prover.TraceWriter.
 func (t wordsTable) WriteRows(columns [][]field.Element, first int) error {
+	total, err := t.count()
+	if err != nil {
+		return err
+	}
 	for k, f := range t.facts {
 		for i := range columns[k] {
-			columns[k][i] = field.Element(t.counts[f][first+i])
+			columns[k][i] = field.Element(total[f][first+i])
 		}
 	}
 	return nil
 }
-
-var _ prover.TraceWriter = wordsTable{}
 
 // buildMemory adds a circuit for each width of cells, and the anchor.
 //

@@ -28,12 +28,10 @@ func (s *System) Witness(r *exec.Record, shards, minLogHeight int) (*prover.Witn
 		}
 		w.Claims = append(w.Claims, claim)
 	}
-	counts := newCounts(s.facts)
+	var users []func(*counts) error // tables that use facts about words
 	for g := range s.groups {
 		rows := s.groups[g].rows(r, claims)
-		if err := rows.count(counts); err != nil {
-			return nil, err
-		}
+		users = append(users, rows.count)
 		n := rows.len()
 		for k := range shards {
 			from, to := k*n/shards, (k+1)*n/shards
@@ -45,13 +43,10 @@ func (s *System) Witness(r *exec.Record, shards, minLogHeight int) (*prover.Witn
 		}
 	}
 	s.memoryTables(r, w, minLogHeight)
-	s.acceleratorTables(r, w, counts, minLogHeight)
-	for _, f := range s.facts {
-		if anyUsed(counts[f]) {
-			first := &w.Shards[0].Tables
-			*first = append(*first, prover.Table{Circuit: s.first.words, LogHeight: wordsLog, Trace: wordsTable{s.facts, counts}})
-			break
-		}
+	users = append(users, s.acceleratorTables(r, w, minLogHeight)...)
+	if len(s.facts) > 0 {
+		first := &w.Shards[0].Tables
+		*first = append(*first, prover.Table{Circuit: s.first.words, LogHeight: wordsLog, Trace: newWordsTable(s.facts, users)})
 	}
 	for k := range w.Shards {
 		if len(w.Shards[k].Tables) == 0 {
@@ -59,15 +54,6 @@ func (s *System) Witness(r *exec.Record, shards, minLogHeight int) (*prover.Witn
 		}
 	}
 	return w, nil
-}
-
-func anyUsed(uses []uint64) bool {
-	for _, n := range uses {
-		if n > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 type claimKey struct {

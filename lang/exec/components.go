@@ -1,6 +1,11 @@
 package exec
 
-import bc "github.com/ixprove/ixprove/lang/bytecode"
+import (
+	"cmp"
+	"slices"
+
+	bc "github.com/ixprove/ixprove/lang/bytecode"
+)
 
 // components fills Order, Recursive and Constrained. Tarjan's algorithm numbers components in the order in which they are finished, callees first; it is written with a stack of its own, since
 // a chain of calls may be as long as the program.
@@ -83,6 +88,22 @@ func (m *Module) components() {
 			mark(g)
 		}
 	}
+}
+
+// UnderRecursion says of each function whether a recursive function reaches it over constrained calls, or it is one: the number of its calls has no bound.
+func (m *Module) UnderRecursion() []bool {
+	out := make([]bool, len(m.Order))
+	order := make([]int, len(m.Order)) // callers first
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Order[b], m.Order[a]) })
+	for _, f := range order {
+		if out[f] = out[f] || m.Recursive[f]; out[f] {
+			constrainedCalls(&m.Program.Functions[f].Body, func(g int) { out[g] = true })
+		}
+	}
+	return out
 }
 
 // constrainedCalls calls f for each constrained call of a block.

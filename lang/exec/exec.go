@@ -402,7 +402,7 @@ func (x *machine) failed(in *instruction, class formats.Class, what, expected, g
 	if file != "" {
 		e.Place = file + ":" + strconv.Itoa(int(line)) + ":" + strconv.Itoa(int(column)) + ", " + e.Place
 	}
-	if note != "" {
+	if note != "" && class == formats.Invalid {
 		e.What = note
 	}
 	return e

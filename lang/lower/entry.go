@@ -114,12 +114,6 @@ func needsCheck(t types.Type) bool {
 	return slices.ContainsFunc(partsOf(t), needsCheck)
 }
 
-// IsDigest reports whether a type is the standard library's digest of 32 bytes, which claims hold as one value.
-func IsDigest(t types.Type) bool {
-	n, ok := types.Resolve(t).(*types.Named)
-	return ok && n.Data.Name == "Digest" && n.Data.Module.Path == "std/digest" && Words(n) == formats.TypeBytes32.Elements()
-}
-
 // claimValues lists the values of a claim that make up a value of a type.
 func (p *program) claimValues(name string, t types.Type, out []formats.Value) []formats.Value {
 	if len(out) > formats.MaxValues {
@@ -128,7 +122,7 @@ func (p *program) claimValues(name string, t types.Type, out []formats.Value) []
 	add := func(v formats.ValueType) []formats.Value {
 		return append(out, formats.Value{Name: shorten(name), Type: v})
 	}
-	if IsDigest(t) {
+	if types.IsDigest(t) {
 		return add(formats.TypeBytes32)
 	}
 	switch t := types.Resolve(t).(type) {

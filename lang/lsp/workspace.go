@@ -13,8 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/ixprove/ixprove/lang/lower"
 	"github.com/ixprove/ixprove/lang/std"
 	"github.com/ixprove/ixprove/lang/syntax"
 	"github.com/ixprove/ixprove/lang/types"
@@ -127,7 +127,7 @@ func (o *overlay) Open(name string) (fs.File, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &openFile{strings.NewReader(s.text), name}, nil
+	return openFile{strings.NewReader(s.text)}, nil
 }
 
 // lone is a folder of one file, alone.ix, with this text.
@@ -140,22 +140,17 @@ func (l lone) Open(name string) (fs.File, error) {
 	if name != loneName {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return &openFile{strings.NewReader(string(l)), name}, nil
+	return openFile{strings.NewReader(string(l))}, nil
 }
 
-// openFile is a text as a file, and what there is to say of it.
-type openFile struct {
-	*strings.Reader
-	name string
-}
+// openFile is a text as a file, which is only read.
+type openFile struct{ *strings.Reader }
 
-func (f *openFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *openFile) Close() error               { return nil }
-func (f *openFile) Name() string               { return f.name }
-func (f *openFile) Mode() fs.FileMode          { return 0o444 }
-func (f *openFile) ModTime() time.Time         { return time.Time{} }
-func (f *openFile) IsDir() bool                { return false }
-func (f *openFile) Sys() any                   { return nil }
+// Stat implements fs.File.
+func (openFile) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+
+// Close implements fs.File.
+func (openFile) Close() error { return nil }
 
 // program is a checked program.
 type program struct {
@@ -180,6 +175,9 @@ func (w *workspace) program(root string) *program {
 	} else {
 		o := &overlay{w, root, filepath.Base(root), p.read}
 		p.checked, p.errors = types.Check(o, o.name, types.Options{})
+		if len(p.errors) == 0 { // what only compilation finds
+			_, _, p.errors = lower.Compile(p.checked, "program")
+		}
 	}
 	for i, m := range p.checked.Modules {
 		k := filepath.Join(folder, filepath.FromSlash(m.Path)+extension)

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"encoding/hex"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,7 @@ const (
 	Ident
 	Int    // 12, 0xff, 0b101, with _ between digits and perhaps a type behind
 	Byte   // b'x'
-	Bytes  // b"text"
+	Bytes  // b"text", or x"00ff" in hexadecimal
 	String // "text"
 
 	punctuationFirst
@@ -187,7 +188,7 @@ func (l *lexer) run() {
 			l.comments = append(l.comments, Comment{start, end})
 		case c == 'b' && start+1 < len(text) && text[start+1] == '\'':
 			l.quoted(Byte, start+1, '\'')
-		case c == 'b' && start+1 < len(text) && text[start+1] == '"':
+		case (c == 'b' || c == 'x') && start+1 < len(text) && text[start+1] == '"':
 			l.quoted(Bytes, start+1, '"')
 		case c == '"':
 			l.quoted(String, start, '"')
@@ -277,6 +278,13 @@ func (l *lexer) quoted(kind Kind, open int, quote byte) {
 // Unquote is the content of a String, Bytes or Byte literal with its quotes; problem says what is wrong with it. Byte literals hold one byte, and bytes
 // are ASCII or escapes.
 func Unquote(literal string) (content []byte, problem string) {
+	if digits, ok := strings.CutPrefix(literal, "x\""); ok {
+		content, err := hex.DecodeString(strings.TrimSuffix(digits, "\""))
+		if err != nil {
+			return nil, "the literal is not made of pairs of hexadecimal digits"
+		}
+		return content, ""
+	}
 	bytes := strings.HasPrefix(literal, "b")
 	body := strings.TrimPrefix(literal, "b")
 	if len(body) < 2 {

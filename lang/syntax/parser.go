@@ -744,7 +744,13 @@ func (p *parser) cast() Expr {
 	start := p.start()
 	x := p.unary()
 	for p.accept(AsWord) {
-		to := p.typeExpr()
+		var to TypeExpr
+		if p.kind() == Ident { // a < behind it compares: no type that values are converted to takes arguments
+			name := p.name()
+			to = &NamedType{Path{Span: name.Span, Parts: []Name{name}}}
+		} else {
+			to = p.typeExpr()
+		}
 		x = &CastExpr{p.over(start, x), x, to}
 	}
 	return x

@@ -232,6 +232,9 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 	case *syntax.ByteLit:
 		return &Lit{base{U8, at}, uint64(x.Value)}
 	case *syntax.BytesLit:
+		if want != nil && IsDigest(want) && len(x.Value) == 32 {
+			return digest(x.Value, Resolve(want), at)
+		}
 		return byteString(x.Value, at)
 	case *syntax.BoolLit:
 		return &Lit{base{Bool, at}, bit(x.Value)}
@@ -321,6 +324,21 @@ func byteString(b []byte, at syntax.Span) *Product {
 		p.Elems = append(p.Elems, &Lit{base{U8, at}, uint64(c)})
 	}
 	return p
+}
+
+// IsDigest reports whether a type is the standard library's digest of 32 bytes, of which a byte string of that length is a literal.
+func IsDigest(t Type) bool {
+	n, ok := Resolve(t).(*Named)
+	return ok && n.Data.Name == "Digest" && n.Data.Module.Path == "std/digest"
+}
+
+// digest is a literal of the standard library's digest: eight words, each with its lowest byte first.
+func digest(b []byte, t Type, at syntax.Span) Expr {
+	words := &Product{base: base{&Array{U32, Length(8)}, at}}
+	for i := 0; i < 32; i += 4 {
+		words.Elems = append(words.Elems, &Lit{base{U32, at}, uint64(b[i]) | uint64(b[i+1])<<8 | uint64(b[i+2])<<16 | uint64(b[i+3])<<24})
+	}
+	return &Make{base{t, at}, 0, []Expr{words}}
 }
 
 // elem is the type of the elements of an array that is expected, or a fresh one.

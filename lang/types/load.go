@@ -2,6 +2,7 @@ package types
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -107,21 +108,14 @@ func (c *checker) open(folder fs.FS, name, file string, at syntax.Span) *Module 
 	return m
 }
 
-// readFile reads at most what a source file may have and one byte more.
+// readFile reads at most what a source file may have and one byte more, which the parser refuses.
 func readFile(folder fs.FS, name string) (string, error) {
 	f, err := folder.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if info.Size() > syntax.MaxSourceBytes {
-		return "", errors.New("the file is too large")
-	}
-	data, err := fs.ReadFile(folder, name)
+	data, err := io.ReadAll(io.LimitReader(f, syntax.MaxSourceBytes+1))
 	return string(data), err
 }
 

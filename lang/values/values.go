@@ -160,7 +160,7 @@ func text(b *strings.Builder, t types.Type, v Value) {
 		}
 		b.WriteString(close)
 	}
-	if lower.IsDigest(t) {
+	if types.IsDigest(t) {
 		b.WriteString(digestText(v))
 		return
 	}
@@ -215,7 +215,7 @@ func digestText(v Value) string {
 // otherwise an object with the variant's name, and hexadecimal strings for digests.
 func JSON(t types.Type, v Value) any {
 	t = types.Resolve(t)
-	if lower.IsDigest(t) {
+	if types.IsDigest(t) {
 		return digestText(v)
 	}
 	list := parts(t, v.Variant)

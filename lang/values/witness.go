@@ -110,7 +110,7 @@ func (p *parser) value(place string, t types.Type, x any, depth int) (Value, err
 	bad := func() (Value, error) {
 		return Value{}, fail(place, "the value is of another type", t.String(), kind(x))
 	}
-	if lower.IsDigest(t) {
+	if types.IsDigest(t) {
 		return p.digest(place, x)
 	}
 	if isStandard(t, "std/bytes", "Bytes") {

@@ -126,3 +126,53 @@ func Hash(code bc.Code) *Program {
 	p.Entry(hash, Fields(1), Fields(results))
 	return p
 }
+
+// Many is the entry many(x u32) -> a field: cold functions of several shapes, and more recursive functions than have circuits of their own.
+func Many(recursive int) *Program {
+	p := New("many")
+	var all []uint32
+	for k := range recursive {
+		f := p.Declare("down", 1, 1)
+		p.Define(f, func(b *Block, n []bc.Value) {
+			b.Match(n[0],
+				Case(func(b *Block) { b.Return(b.Const(uint64(k))) }, 0),
+				Default(func(b *Block) {
+					m := b.Sub(n[0], b.Const(1))
+					r := b.Call(f, m)[0]
+					if k%3 == 0 {
+						b.Op(bc.OpRange, 16, 0, m)
+					}
+					for range k % 5 {
+						r = b.Mul(b.Mul(r, r), r)
+					}
+					b.Return(b.Add(r, n[0]))
+				}))
+		})
+		all = append(all, f)
+	}
+	three := p.Function("three", 3, 2, func(b *Block, x []bc.Value) {
+		s := b.Op(bc.OpSplit, 32, 8, b.Add(x[0], b.Add(x[1], x[2])))
+		b.Return(b.Op(bc.OpIsZero, 0, 0, s[1])[0], s[0])
+	})
+	five := p.Function("five", 5, 1, func(b *Block, x []bc.Value) {
+		bytes := b.Op(bc.OpBytes, 4, 0, x[0])
+		y := b.Op(bc.OpXor, 0, 0, bytes[0], bytes[3])[0]
+		b.Match(x[1], Case(func(b *Block) { b.Return(y) }, 2, 3, 5, 7), Default(func(b *Block) { b.Return(b.Mul(y, x[4])) }))
+	})
+	many := p.Function("many", 1, 1, func(b *Block, x []bc.Value) {
+		sum := x[0]
+		for _, f := range all {
+			sum = b.Add(sum, b.Call(f, x[0])[0])
+		}
+		t := b.Call(three, x[0], x[0], x[0])
+		pointer := b.Store(t...)
+		for i := range 3 {
+			sum = b.Add(sum, b.Call(five, t[1], b.Const(uint64(i+1)), x[0], x[0], b.Load(2, pointer)[1])[0])
+		}
+		b.Return(sum)
+	})
+	p.Entry(five, Fields(5), Fields(1))
+	p.Entry(many, []formats.ValueType{formats.TypeU32}, Fields(1))
+	p.Entries[0], p.Entries[1] = p.Entries[1], p.Entries[0]
+	return p
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/ixprove/ixprove/formats"
@@ -123,6 +124,7 @@ func valueObject(types []formats.Value, e formats.Elements) map[string]any {
 const shown = 20
 
 func claimLines(w io.Writer, key *verifier.Key, list []formats.Claim) {
+	list = slices.DeleteFunc(slices.Clone(list), func(c formats.Claim) bool { return len(c.Args)+len(c.Results) == 0 }) // they state nothing
 	for i := range list {
 		if i == shown {
 			fmt.Fprintf(w, "  and %d more (--json lists all)\n", len(list)-shown)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/lang/syntax"
 )
 
 // verb is a command.
@@ -34,7 +36,7 @@ type result interface{ text(w io.Writer) }
 type tool struct {
 	ctx     context.Context
 	stdin   io.Reader
-	stdout  io.Writer // of a verb that talks while it works; results are written for it
+	stdout  io.Writer // for what is served; results are printed by run
 	stderr  io.Writer
 	operand string // empty if not given
 	disk    disk
@@ -42,22 +44,25 @@ type tool struct {
 }
 
 var verbs = []verb{
-	{"init", "[FOLDER]", "start a folder with a claims file", prepareInit},
-	{"prove", "[CLAIMS]", "prove a claims file (claims.json)", prepareProve},
+	{"init", "[FOLDER]", "start a folder with a claims file or an example program", prepareInit},
+	{"check", "[PROGRAM]", "check a program (main.ix) without executing it", prepareCheck},
+	{"fmt", "[PROGRAM]", "print a program (main.ix) in the standard form, or rewrite files", prepareFormat},
+	{"lsp", "", "serve an editor: diagnostics, types and definitions of programs, over standard input and output", prepareLSP},
+	{"run", "PROGRAM", "execute calls of a program (.ix), and say what proving them would cost", prepareRun},
+	{"prove", "[CLAIMS|PROGRAM]", "prove a claims file (claims.json), or calls of a program (.ix)", prepareProve},
 	{"verify", "[PROOF]", "check a proof (proof.cbor)", prepareVerify},
 	{"inspect", "[FILE]", "show what is in a proof or a verifying key (proof.cbor)", prepareInspect},
-	{"keygen", "", "write the verifying key of a system", prepareKeygen},
+	{"keygen", "[PROGRAM]", "write the verifying key of a program or of a built-in system", prepareKeygen},
 	{"serve", "", "open the page that checks proofs in a browser, on this machine", prepareServe},
 	{"bench", "[WHAT]", "measure this machine: field, hash, cpu, prove, verify, gpu or all", prepareBench},
 	{"devices", "", "list the CUDA devices", prepareDevices},
-	{"lsp", "", "serve an editor: errors, types and definitions in programs, over standard input and output", prepareLSP},
 	{"version", "", "say what this program is", prepareVersion},
 }
 
 // Run runs a command line and returns its exit code. Results go to stdout, progress and errors to stderr; with --json an error is also an object on stdout.
 // A cancelled ctx ends the work with code 6.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(&tool{ctx: ctx, stdin: stdin, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
+	return run(&tool{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, disk: realDisk{}, cards: realCards{}}, args, stdout)
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {
@@ -71,7 +76,11 @@ func run(t *tool, args []string, stdout io.Writer) int {
 		asJSON, err = false, cannotWrite("standard output", err)
 	}
 	f := classify(err)
-	f.text(t.stderr)
+	if source := (syntax.Errors)(nil); errors.As(err, &source) {
+		source.Text(t.stderr) // with the lines that they are about
+	} else {
+		f.text(t.stderr)
+	}
 	if asJSON {
 		writeJSON(stdout, f.object())
 	}

@@ -36,10 +36,14 @@ func builtIn(system string, p security.Profile) (*verifier.Key, error) {
 }
 
 // keyFlags are the ways to choose a verifying key.
-type keyFlags struct{ file, digest string }
+type keyFlags struct {
+	file, digest, program string
+	compiled              *program // once chosen
+}
 
 func (k *keyFlags) declare(f *pflag.FlagSet) {
 	f.StringVar(&k.file, "key", "", "verifying key `FILE`; the built-in systems' keys are known without it")
+	f.StringVar(&k.program, "program", "", "program `FILE` (.ix) of which the key is made")
 	f.StringVar(&k.digest, "key-digest", "", "`HEX` digest that the key must have")
 }
 
@@ -54,9 +58,15 @@ func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) 
 		}
 		want = formats.Digest(raw)
 	}
+	if k.program != "" {
+		return k.ofProgram(t, want)
+	}
 	if k.file == "" {
 		_, data, ok := keys.Find(want)
 		if !ok {
+			if key, ok := t.remembered(want); ok {
+				return key, nil
+			}
 			return nil, &formats.Error{Class: formats.Incompatible, Place: "key", What: "the key is none of the built-in systems'",
 				Expected: "a built-in key, or --key FILE", Got: verifier.Hex(want),
 				Next: "if you trust the program that this key is of, get its key file, pass it with --key, and pin it with --key-digest " + verifier.Hex(want)}
@@ -69,6 +79,31 @@ func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) 
 			Expected: verifier.Hex(want), Got: verifier.Hex(key.Digest()), Next: "use the key file that the digest is of"}
 	}
 	return key, err
+}
+
+// ofProgram makes the key with that digest of the program: under whichever profile it is.
+func (k *keyFlags) ofProgram(t *tool, want formats.Digest) (*verifier.Key, error) {
+	if k.file != "" || !isProgram(k.program) {
+		return nil, usageError("--program", "a key is made of a program, or read from a file", "a file whose name ends in "+programExt+", and no --key", strconv.Quote(k.program), "")
+	}
+	var err error
+	if k.compiled, err = t.readProgram(k.program); err != nil {
+		return nil, err
+	}
+	for _, p := range security.Profiles() {
+		if isRoot(p) {
+			continue
+		}
+		key, err := k.compiled.keygen(t, p)
+		if err != nil {
+			return nil, err
+		}
+		if key.Digest() == want {
+			return key.Key, nil
+		}
+	}
+	return nil, &formats.Error{Class: formats.Incompatible, Place: k.program, What: "the key is not of this program, under any profile", Expected: "a key of " + k.program, Got: verifier.Hex(want),
+		Next: "get the source that was proven, or the release of ixprove that proved it"}
 }
 
 func (t *tool) readKey(path string) (*verifier.Key, error) {

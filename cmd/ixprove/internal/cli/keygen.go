@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
 	"github.com/ixprove/ixprove/systems"
+	"github.com/ixprove/ixprove/verifier/security"
 )
 
 type keygenResult struct {
@@ -37,15 +39,11 @@ func prepareKeygen(f *pflag.FlagSet) action {
 		if *out == "" && !*digest {
 			return nil, usageError("flags", "there is nothing to do", "-o FILE, --digest or both", "neither", "")
 		}
-		s, err := systemFlag(*system)
-		if err != nil {
-			return nil, err
-		}
 		p, err := profileFlag(*profile)
 		if err != nil {
 			return nil, err
 		}
-		key, err := prover.Keygen(t.ctx, s.Build(), suiteOf(p), p, cpu.Backend{})
+		key, err := t.keygen(*system, p)
 		if err != nil {
 			return nil, err
 		}
@@ -56,4 +54,27 @@ func prepareKeygen(f *pflag.FlagSet) action {
 		}
 		return &keygenResult{"ixprove/keygen/1", *out, len(key.Encoded), newKeyObject(key.Key), *digest}, nil
 	}
+}
+
+// keygen makes the key of the program that is the operand, or else of a built-in system.
+func (t *tool) keygen(system string, p security.Profile) (*prover.ProvingKey, error) {
+	if t.operand == "" {
+		s, err := systemFlag(system)
+		if err != nil {
+			return nil, err
+		}
+		return prover.Keygen(t.ctx, s.Build(), suiteOf(p), p, cpu.Backend{})
+	}
+	if !isProgram(t.operand) || system != "" {
+		return nil, usageError("PROGRAM", "a key is of a program or of a built-in system", "a file whose name ends in "+programExt+", or --system", strconv.Quote(t.operand), "")
+	}
+	prog, err := t.readProgram(t.operand)
+	if err != nil {
+		return nil, err
+	}
+	key, err := prog.keygen(t, p)
+	if err == nil {
+		t.remember(key)
+	}
+	return key, err
 }

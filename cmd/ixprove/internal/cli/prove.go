@@ -153,6 +153,7 @@ type proveFlags struct {
 	plan                                       *bool
 	hashTime                                   *time.Duration
 	memory, vram                               size
+	calls                                      callFlags
 }
 
 func prepareProve(f *pflag.FlagSet) action {
@@ -168,6 +169,7 @@ func prepareProve(f *pflag.FlagSet) action {
 		progress: progressFlag(f),
 	}
 	f.Var(&p.memory, "memory", "most memory to take on the CPU, such as 8GiB; shards are recomputed where that saves enough")
+	p.calls.declare(f)
 	f.Var(&p.vram, "vram", "most device memory to take with --gpu, 90% of the device's if not given; the batch is cut into shards where it has to be")
 	return func(t *tool) (result, error) {
 		if profile, ok := security.ProfileByName(*p.profile); ok {
@@ -181,6 +183,46 @@ func prepareProve(f *pflag.FlagSet) action {
 		}
 		return p.prove(t, machines)
 	}
+}
+
+// claimsSource reads a claims file.
+func (p *proveFlags) claimsSource(t *tool, path string) (*source, error) {
+	c, err := t.readClaims(path)
+	if err != nil {
+		return nil, err
+	}
+	if *p.profile != "" {
+		if c.profile, err = profileFlag(*p.profile); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.rootOnDevice(c.profile); err != nil {
+		return nil, err
+	}
+	if isRoot(c.profile) && *p.shards != "" {
+		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
+	}
+	request := systems.Request{Claims: c.Claims, Read: c.readPrivate(), MinLogHeight: c.profile.MinLogHeight}
+	if *p.plan {
+		request.Read = c.sizePrivate()
+		for i := range c.Claims { // results of zeros are nobody's
+			c.Claims[i].Results = nil
+		}
+	}
+	return &source{
+		profile: c.profile,
+		witness: func(s systems.Shards) (*prover.Witness, error) {
+			request.Shards = s
+			if isRoot(c.profile) {
+				return c.system.RootWitness(request)
+			}
+			return c.system.Witness(request)
+		},
+		verifying: func() (*verifier.Key, error) { return builtIn(c.system.Name, c.profile) },
+		proving: func() (*prover.ProvingKey, error) {
+			return prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+		},
+	}, nil
 }
 
 func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
@@ -204,45 +246,32 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if *p.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(*p.threads))
 	}
+	if !*p.plan {
+		if err := t.writable(*p.out); err != nil {
+			return nil, err
+		}
+		if *p.trace != "" {
+			if err := t.writable(*p.trace); err != nil {
+				return nil, err
+			}
+		}
+	}
 	path := cmp.Or(t.operand, systems.SampleClaims)
-	c, err := t.readClaims(path)
+	read := p.claimsSource
+	if isProgram(path) {
+		read = p.programSource
+	} else if len(p.calls.calls) > 0 || p.calls.witness != "" {
+		return nil, usageError("--call, --witness", "these are for programs", "a program, a file whose name ends in "+programExt, path, "")
+	}
+	c, err := read(t, path)
 	if err != nil {
 		return nil, err
 	}
-	if *p.profile != "" {
-		if c.profile, err = profileFlag(*p.profile); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.rootOnDevice(c.profile); err != nil {
-		return nil, err
-	}
-	if isRoot(c.profile) && *p.shards != "" {
-		return nil, usageError("--shards", "a root is one shard, whose heights follow from the claims", "no --shards with --profile "+c.profile.Name, strconv.Quote(*p.shards), "")
-	}
-	read := c.readPrivate()
-	if *p.plan {
-		read = c.sizePrivate()
-		for i := range c.Claims { // results of zeros are nobody's
-			c.Claims[i].Results = nil
-		}
-	} else if err := t.writable(*p.out); err != nil {
-		return nil, err
-	} else if *p.trace != "" {
-		if err := t.writable(*p.trace); err != nil {
-			return nil, err
-		}
-	}
-	request := systems.Request{Claims: c.Claims, Read: read, Shards: shards, MinLogHeight: c.profile.MinLogHeight}
-	witness := c.system.Witness
-	if isRoot(c.profile) {
-		witness = c.system.RootWitness
-	}
-	w, err := witness(request)
+	w, err := c.witness(shards)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	vk, err := builtIn(c.system.Name, c.profile)
+	vk, err := c.verifying()
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +284,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 		plan.Hashing = newHashing(vk, shapes, *p.hashTime)
 	}
 	for count := 2; !plan.Fits && plan.machine.automatic && count <= formats.MaxShards; count *= 2 {
-		request.Shards = systems.Shards{Count: count}
-		cut, err := c.system.Witness(request)
+		cut, err := c.witness(systems.Shards{Count: count})
 		if err != nil {
 			break // it cannot be cut further
 		}
@@ -276,7 +304,7 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if err := plan.admit(); err != nil {
 		return nil, err
 	}
-	key, err := prover.Keygen(t.ctx, c.system.Build(), suiteOf(c.profile), c.profile, cpu.Backend{})
+	key, err := c.proving()
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,8 @@ func digestText(bits int) string {
 func prepareVerify(f *pflag.FlagSet) action {
 	var k keyFlags
 	k.declare(f)
+	var calls []string
+	f.StringArrayVar(&calls, "call", nil, "with --program: `CALL` that the proof must be of, such as 'fib(90)', and of no others; may be given several times")
 	claims := f.String("claims", "", "claims `FILE` whose claims the proof must make, and no others")
 	bits := f.Int("min-bits", verifier.DefaultMinBits, "least proven bits of security")
 	digests := f.Int("min-digest-bits", verifier.DefaultMinDigestBits, "least bits of work for a collision of digests")
@@ -74,6 +76,9 @@ func prepareVerify(f *pflag.FlagSet) action {
 			return nil, usageError("--engine", "the engine is unknown", engineNative+" or "+engineWasm, *engine, "")
 		}
 		path := cmp.Or(t.operand, defaultProof)
+		if len(calls) > 0 && k.program == "" {
+			return nil, usageError("--call", "calls are of a program", "--program FILE", "no --program", "")
+		}
 		proof, key, err := t.readProof(path, &k)
 		if err != nil {
 			return nil, err
@@ -87,6 +92,16 @@ func prepareVerify(f *pflag.FlagSet) action {
 		report, elapsed, err := verify(t.ctx, key, proof, policy)
 		if err != nil {
 			return nil, inFile(path, explain(err, key))
+		}
+		if len(calls) > 0 {
+			list, err := (&callFlags{calls: calls}).parse(k.compiled)
+			if err == nil {
+				err = k.compiled.checkCalls(list, report.Claims)
+			}
+			if err != nil {
+				return nil, inFile(path, err)
+			}
+			policy.Claims = report.Claims
 		}
 		r := newVerifyResult(path, key, report, policy, elapsed)
 		r.Engine = *engine

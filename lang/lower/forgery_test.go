@@ -1,0 +1,283 @@
+package lower_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ixprove/ixprove/lang"
+	bc "github.com/ixprove/ixprove/lang/bytecode"
+	"github.com/ixprove/ixprove/lang/exec"
+	"github.com/ixprove/ixprove/verifier/field"
+)
+
+func compile(t testing.TB, text string) *lang.Program {
+	t.Helper()
+	p, err := lang.Compile(fstest.MapFS{"main.ix": {Data: []byte(text)}}, "main.ix")
+	if err != nil {
+		t.Fatalf("%s\n%v", text, err)
+	}
+	return p
+}
+
+// hints lists the hints of a block and the blocks in it.
+func hints(b *bc.Block, out []*bc.Op) []*bc.Op {
+	inner := func(b *bc.Block) { out = hints(b, out) }
+	for i := range b.Ops {
+		if b.Ops[i].IsHint() {
+			out = append(out, &b.Ops[i])
+		}
+		if b.Ops[i].Match != nil {
+			b.Ops[i].Match.Blocks(inner)
+		}
+	}
+	if b.End.Match != nil {
+		b.End.Match.Blocks(inner)
+	}
+	return out
+}
+
+// lie makes the results of the n-th hint of a program's first entry those of a dishonest prover: constants.
+func lie(p *bc.Program, n int, results []uint64) *bc.Program {
+	out := *p
+	out.Functions = slices.Clone(p.Functions)
+	f := &out.Functions[p.Entries[0].Function]
+	seen := 0
+	var rewrite func(b bc.Block) bc.Block
+	blocks := func(m *bc.Match) *bc.Match {
+		if m == nil {
+			return nil
+		}
+		c := *m
+		c.Cases = slices.Clone(m.Cases)
+		for i := range c.Cases {
+			c.Cases[i].Block = rewrite(c.Cases[i].Block)
+		}
+		if m.Default != nil {
+			d := rewrite(*m.Default)
+			c.Default = &d
+		}
+		return &c
+	}
+	rewrite = func(b bc.Block) bc.Block {
+		var ops []bc.Op
+		for _, o := range b.Ops {
+			if o.IsHint() {
+				if seen++; seen-1 == n {
+					for _, r := range results {
+						ops = append(ops, bc.Op{Code: bc.OpConst, A: r})
+					}
+					continue
+				}
+			}
+			o.Match = blocks(o.Match)
+			ops = append(ops, o)
+		}
+		b.Ops = ops
+		b.End.Match = blocks(b.End.Match)
+		return b
+	}
+	f.Body = rewrite(f.Body)
+	return &out
+}
+
+func executes(t *testing.T, p *bc.Program, args []field.Element, inputs [][]field.Element) ([]field.Element, bool) {
+	t.Helper()
+	m, err := exec.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Execute(context.Background(), []exec.Call{{Entry: 0, Args: args}}, inputs, exec.Limits{Steps: 1 << 20})
+	if err != nil {
+		return nil, false
+	}
+	return r.Claims[0].Results, true
+}
+
+// inverse of a nonzero element.
+func inverse(x field.Element) field.Element {
+	v, _ := field.Inverse(x)
+	return v
+}
+
+// forgeries are results for a hint that a prover might try: random ones, ones near the honest ones, ones that are right in the field but not as integers, and the limits of the types.
+func forgeries(r *rand.Rand, args []field.Element, honest []field.Element, results int) (out [][]uint64) {
+	edges := []uint64{0, 1, 2, 255, 256, 1<<32 - 1, 1 << 32, field.Modulus - 1, field.Modulus - 2, 1<<32 + 1}
+	for range 60 {
+		f := make([]uint64, results)
+		for i := range f {
+			switch r.IntN(4) {
+			case 0:
+				f[i] = edges[r.IntN(len(edges))]
+			case 1:
+				f[i] = uint64(field.New(r.Uint64()))
+			case 2:
+				f[i] = uint64(r.IntN(1 << 16))
+			default:
+				if i < len(honest) {
+					f[i] = uint64(field.Add(honest[i], field.New(uint64(r.IntN(3)))))
+				}
+			}
+		}
+		out = append(out, f)
+	}
+	// x = y·q + r in the field for any r.
+	switch {
+	case results == 2 && len(args) == 2 && args[1] != 0:
+		for _, rem := range []uint64{0, 1, 2, uint64(args[1]), uint64(args[1]) - 1, 77} {
+			q := field.Mul(field.Sub(args[0], field.New(rem)), inverse(args[1]))
+			out = append(out, []uint64{uint64(q), rem})
+		}
+		for _, q := range []uint64{0, 1, 5} {
+			out = append(out, []uint64{q, uint64(field.Sub(args[0], field.Mul(field.Element(q), args[1])))})
+		}
+	case results == 4 && len(args) == 4 && args[2] != 0:
+		// Halves that make the same number without being below 2^32.
+		for i := 0; i < 4; i += 2 {
+			f := make([]uint64, 4)
+			for k := range f {
+				f[k] = uint64(honest[k])
+			}
+			f[i], f[i+1] = f[i]+1<<32, uint64(field.Sub(field.New(f[i+1]), 1))
+			out = append(out, f)
+		}
+		for _, rem := range []uint64{0, 1, uint64(args[0])} {
+			q := field.Mul(field.Sub(args[0], field.New(rem)), inverse(args[2]))
+			out = append(out, []uint64{uint64(q) & 0xffffffff, uint64(q) >> 32, rem, 0}, []uint64{uint64(q), 0, rem, 0}, []uint64{0, 0, uint64(args[0]), uint64(args[1])})
+		}
+	}
+	return out
+}
+
+// TestHintsAreChecked replaces each hint that the compiler puts into a program by the words of a dishonest prover: no execution may give another result.
+func TestHintsAreChecked(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		text string
+		args [][]field.Element
+	}{
+		{"pub fn f(x: u8, y: u8) -> (u8, u8) { (x / y, x % y) }", [][]field.Element{{200, 7}, {255, 255}, {3, 200}, {0, 1}}},
+		{"pub fn f(x: u32, y: u32) -> (u32, u32) { (x / y, x % y) }", [][]field.Element{{4000000000, 7}, {1<<32 - 1, 1<<32 - 1}, {3, 1 << 31}, {0, 1}, {1<<32 - 1, 1}}},
+		{"pub fn f(x: u64, y: u64) -> (u64, u64) { (x / y, x % y) }", [][]field.Element{{77, 0, 7, 0}, {5, 1, 7, 0}, {5, 9, 0, 4}, {3, 7, 0, 1 << 31}, {1<<32 - 1, 1<<32 - 1, 3, 0}, {9, 0, 1, 1}, {1<<32 - 1, 1<<32 - 1, 1<<32 - 1, 1<<32 - 1}}},
+		{"pub fn f(x: field, y: field) -> field { x / y }", [][]field.Element{{5, 7}, {0, 1}, {field.Modulus - 1, 2}}},
+		{"pub fn f(x: u32, k: u32) -> u32 { x >> k }", [][]field.Element{{1 << 31, 3}, {77, 0}}},
+		{"unconstrained fn g(x: u64) -> (u64, u8) { (x / 10, (x % 10) as u8) } pub fn f(x: u64) -> (u64, u8) { let (q, d) = unconstrained g(x) where q * 10 + (d as u64) == x && d < 10; (q, d) }",
+			[][]field.Element{{123, 0}, {5, 77}}},
+		{"enum E { A, B(u8, bool), C(u32) } unconstrained fn g(x: u32) -> E { if x < 10 { E::B(x as u8, true) } else if x == 77 { E::A } else { E::C(x) } } fn n(e: E) -> u32 { match e { E::A => 77, E::B(a, b) => if b { a as u32 } else { fail }, E::C(x) => x } } " +
+			"pub fn f(x: u32) -> (E, bool) { let e = unconstrained g(x) where n(e) == x && (x > 300 || e == g2(x)); (e, true) } fn g2(x: u32) -> E { if x < 10 { E::B(x as u8, true) } else if x == 77 { E::A } else { E::C(x) } }",
+			[][]field.Element{{5}, {77}, {200}, {1000}}},
+	} {
+		p := compile(t, c.text)
+		tried := 0
+		for _, args := range c.args {
+			honest, ok := executes(t, p.Bytecode, args, nil)
+			if !ok {
+				t.Fatalf("%s fails for %v", c.text, args)
+			}
+			list := hints(&p.Bytecode.Functions[p.Bytecode.Entries[0].Function].Body, nil)
+			for n, h := range list {
+				_, results := p.Bytecode.Arity(h)
+				for _, f := range forgeries(r, args, honest, results) {
+					tried++
+					got, ok := executes(t, lie(p.Bytecode, n, f), args, nil)
+					if ok && !slices.Equal(got, honest) {
+						t.Errorf("%s\nwith %v: the hint %d = %v gives %v instead of %v", c.text, args, n, f, got, honest)
+					}
+				}
+			}
+		}
+		if tried == 0 {
+			t.Errorf("%s has no hints", c.text)
+		}
+	}
+}
+
+// TestPrivateValuesAreChecked gives programs words as private inputs that are no values of the arguments' types. Inputs are hints: what the executor's input sizes refuse a prover could still give, so they are
+// replaced in the bytecode.
+func TestPrivateValuesAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		typ  string
+		good [][]uint64
+		bad  [][]uint64
+	}{
+		{"bool", [][]uint64{{0}, {1}}, [][]uint64{{2}, {field.Modulus - 1}}},
+		{"u8", [][]uint64{{255}}, [][]uint64{{256}, {1 << 32}, {field.Modulus - 1}}},
+		{"u32", [][]uint64{{1<<32 - 1}}, [][]uint64{{1 << 32}, {field.Modulus - 1}}},
+		{"u64", [][]uint64{{1<<32 - 1, 1<<32 - 1}}, [][]uint64{{1 << 32, 0}, {0, 1 << 32}, {field.Modulus - 1, 0}}},
+		{"(u8, [bool; 2])", [][]uint64{{255, 0, 1}}, [][]uint64{{256, 0, 1}, {0, 2, 0}, {0, 0, 2}}},
+		{"E", [][]uint64{{0}, {1, 255, 1}, {2, 1 << 31}}, [][]uint64{{3}, {field.Modulus - 1}, {1, 256, 1}, {1, 255, 2}, {2, 1 << 32}}},
+		{"S", [][]uint64{{1, 5}}, [][]uint64{{2, 5}, {1, 256}}},
+		{"&u8", [][]uint64{{255}}, [][]uint64{{256}}},
+		{"L", [][]uint64{{0}, {1, 5, 0}, {1, 5, 1, 255, 0}}, [][]uint64{{2}, {1, 256, 0}, {1, 5, 1, 256, 0}, {1, 5, 2}}},
+	} {
+		text := "enum E { A, B(u8, bool), C(u32) } enum L { Nil, Cons(u8, &L) } struct S { a: bool, b: u8 } pub fn f(private x: " + c.typ + ") -> u8 { 7 }"
+		p := compile(t, text)
+		check := func(words []uint64, want bool) {
+			t.Helper()
+			out := *p.Bytecode
+			out.Inputs = slices.Clone(p.Bytecode.Inputs)
+			out.Inputs[0].Bits = 64
+			in := make([]field.Element, len(words))
+			for i, w := range words {
+				in[i] = field.Element(w)
+			}
+			if _, ok := executes(t, &out, nil, [][]field.Element{in}); ok != want {
+				t.Errorf("%s: %v is accepted: %v", c.typ, words, ok)
+			}
+		}
+		for _, words := range c.good {
+			check(words, true)
+		}
+		for _, words := range c.bad {
+			check(words, false)
+		}
+	}
+}
+
+// TestPublicValuesAreChecked gives entries words that a claim's types allow but the arguments' types do not.
+func TestPublicValuesAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		typ string
+		bad [][]field.Element
+	}{
+		{"bool", [][]field.Element{{2}, {255}}},
+		{"(u8, bool)", [][]field.Element{{1, 2}}},
+		{"E", [][]field.Element{{3, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 256, 1}, {1, 255, 2}, {2, 1 << 32, 0}, {2, 5, 1}}},
+	} {
+		p := compile(t, "enum E { A, B(u8, bool), C(u32) } pub fn f(x: "+c.typ+") -> u8 { 7 }")
+		for _, words := range c.bad {
+			if _, ok := executes(t, p.Bytecode, words, nil); ok {
+				t.Errorf("%s: %v is accepted", c.typ, words)
+			}
+		}
+	}
+}
+
+// TestHintedStruct checks that the fields of a struct from a hint are values of their types.
+func TestHintedStruct(t *testing.T) {
+	p := compile(t, "struct S { a: bool, b: u8 } unconstrained fn g() -> S { S { a: true, b: 1 } } pub fn f() -> S { let s = unconstrained g() where s.a || s.b as u32 < 10000; s }")
+	for _, words := range [][]uint64{{2, 1}, {1, 256}} {
+		if _, ok := executes(t, lie(p.Bytecode, 0, words), nil, nil); ok {
+			t.Errorf("%v is accepted", words)
+		}
+	}
+}
+
+// TestHintedEnumPadding checks that an enum from a hint has zeros behind its payload, so that equal values have equal words.
+func TestHintedEnumPadding(t *testing.T) {
+	p := compile(t, "enum E { A, B(u8, bool) } unconstrained fn g() -> E { E::A } pub fn f() -> E { let e = unconstrained g() where match e { E::A => true, _ => true }; e }")
+	for _, c := range []struct {
+		words []uint64
+		want  bool
+	}{{[]uint64{0, 0, 0}, true}, {[]uint64{1, 200, 1}, true}, {[]uint64{0, 1, 0}, false}, {[]uint64{0, 0, 1}, false}, {[]uint64{1, 256, 0}, false}, {[]uint64{1, 0, 2}, false}, {[]uint64{2, 0, 0}, false}} {
+		if _, ok := executes(t, lie(p.Bytecode, 0, c.words), nil, nil); ok != c.want {
+			t.Errorf("%v is accepted: %v", c.words, ok)
+		}
+	}
+	if fmt.Sprint(len(hints(&p.Bytecode.Functions[p.Bytecode.Entries[0].Function].Body, nil))) != "1" {
+		t.Error("the entry has no hint of its own")
+	}
+}
