@@ -218,7 +218,7 @@ func (b *builder) mul64(x, y []word, site uint32) []word {
 	low, carry := b.split(b.mul(x[0], y[0]), 32, 32, 0)
 	b.assertZero(b.mul(x[1], y[1]), site) // so that one of the two products below is zero
 	high := b.add(b.add(b.mul(x[0], y[1]), b.mul(x[1], y[0])), carry)
-	_ = b; _ = high
+	b.below(high, 32, site)
 	return []word{low, high}
 }
 
