@@ -285,6 +285,40 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestCandidates checks where importers are looked for: up to the workspace's folder, or beside the file without one, and not among any number of files.
+func TestCandidates(t *testing.T) {
+	folder := t.TempDir()
+	inner := filepath.Join(folder, "a", "b")
+	if err := os.MkdirAll(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, at := range []string{inner, filepath.Dir(inner), folder} {
+		path := filepath.Join(at, "p.ix")
+		if err := errors.Join(os.WriteFile(path, nil, 0o644), os.WriteFile(filepath.Join(at, "p.txt"), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, path)
+	}
+	file := filepath.Join(inner, "open.ix")
+	for _, c := range []struct {
+		folders []string
+		want    int
+	}{{nil, 1}, {[]string{inner}, 1}, {[]string{filepath.Dir(inner)}, 2}, {[]string{folder}, 3}, {[]string{filepath.Join(folder, "a", "bb")}, 1}} {
+		if got := (&workspace{folders: c.folders}).candidates(file); !slices.Equal(got, all[:c.want]) {
+			t.Errorf("%v: %v", c.folders, got)
+		}
+	}
+	for i := range 2 * maxCandidates {
+		if err := os.WriteFile(filepath.Join(inner, fmt.Sprintf("q%d.ix", i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := (&workspace{folders: []string{folder}}).candidates(file); len(got) != maxCandidates {
+		t.Errorf("%d candidates", len(got))
+	}
+}
+
 // TestFormat checks that the edit makes the standard form of the text, and is of whole lines but at the text's end.
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ text, want, edit string }{
