@@ -61,17 +61,15 @@ type claimKey struct {
 	entry    uint32
 }
 
-// heights are the log heights, falling, of tables that hold so many rows: three at most, of which the last is rounded up, so that they waste less than a seventh. A table of less than 2^6 rows saves less than its openings
-// cost.
+// heights are the log heights, falling, of tables that hold so many rows: three at most, of which the last is rounded up, so that they waste less than a seventh. Low tables are worth it: a proof opens no more rows of a table than
+// its extension has.
 func heights(rows, least int) []int {
-	const worthwhile, most = 6, 3
+	const most = 3
 	var out []int
 	for rows > 0 {
 		h := min(bits.Len(uint(rows))-1, formats.MaxLogHeight)
-		if last := len(out) == most-1 || h < worthwhile; last && h < formats.MaxLogHeight {
-			if h = bits.Len(uint(rows - 1)); len(out) > 0 {
-				h = max(h, worthwhile)
-			}
+		if len(out) == most-1 && h < formats.MaxLogHeight {
+			h = bits.Len(uint(rows - 1))
 		}
 		h = max(h, least)
 		out = append(out, h)

@@ -367,7 +367,7 @@ func (b *builder) hint(f *frame, s *types.Hint) {
 func (b *builder) typesOf(f *frame, list []types.Type) []types.Type {
 	out := make([]types.Type, len(list))
 	for i, t := range list {
-		out[i] = types.Substitute(f.of(t), nil, nil)
+		out[i] = f.of(t)
 	}
 	return out
 }

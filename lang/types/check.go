@@ -46,6 +46,8 @@ type checker struct {
 	options Options
 	modules map[string]*Module
 	errors  syntax.Errors
+	sizes   *sizes
+	finite  bool // no type holds itself
 }
 
 func (c *checker) report(d *syntax.Diagnostic) {
@@ -147,6 +149,9 @@ func (c *checker) declare() {
 	if len(c.errors) == before {
 		c.checkSizes()
 		c.checkConstants()
+	}
+	if c.finite = len(c.errors) == before; c.finite {
+		c.checkParts()
 	}
 }
 
@@ -442,7 +447,11 @@ func (c *checker) namedType(m *Module, g *generics, p *syntax.Path) Type {
 			return Bad
 		}
 		c.resolve(i)
-		return Substitute(i.alias, i.scope.list, c.typeArgs(m, g, p, i.scope.list))
+		args := c.typeArgs(m, g, p, i.scope.list)
+		if !c.counted(i.alias, true, p.Span) {
+			return Bad
+		}
+		return Substitute(i.alias, i.scope.list, args)
 	}
 	c.report(&syntax.Diagnostic{Span: p.Span, What: "this is a " + i.what() + " and no type", Got: p.Span.Text()})
 	return Bad

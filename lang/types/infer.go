@@ -30,7 +30,15 @@ func (l *Lit) text() string {
 // unify makes two types equal by binding variables. It reports whether that is possible; some variables may be bound if not.
 func unify(a, b Type) bool {
 	a, b = Resolve(a), Resolve(b)
-	if a == b || a == Bad || b == Bad {
+	if a == b {
+		return true
+	}
+	if a == Bad || b == Bad { // reported: it fits everything
+		for _, t := range []Type{a, b} {
+			if v, ok := t.(*Var); ok {
+				v.bound = Bad
+			}
+		}
 		return true
 	}
 	v, ok := a.(*Var)
@@ -258,6 +266,9 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 			t.Elems = append(t.Elems, y.Type())
 		}
 		p.base = base{t, at}
+		if !in.sized(t, at) {
+			return in.bad(at)
+		}
 		return p
 	case *syntax.ArrayExpr:
 		elem := in.elem(want, at)
@@ -269,7 +280,11 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 	case *syntax.RepeatExpr:
 		elem := in.elem(want, at)
 		v := in.checked(x.Value, elem)
-		return &Repeat{base{&Array{elem, in.lengthOf(in.module, in.generics, x.Len)}, at}, v}
+		t := &Array{elem, in.lengthOf(in.module, in.generics, x.Len)}
+		if !in.sized(t, at) {
+			return in.bad(at)
+		}
+		return &Repeat{base{t, at}, v}
 	case *syntax.EachExpr:
 		return in.each(x, want)
 	case *syntax.ForExpr:
@@ -524,6 +539,11 @@ func (in *inference) call(i *item, p *syntax.Path, args []syntax.Expr, at syntax
 func (in *inference) apply(f *Func, p *syntax.Path, args []syntax.Expr, at syntax.Span) *Call {
 	types := in.instantiate(f.Params, p, at)
 	c := &Call{base: base{Substitute(f.Result, f.Params, types), at}, Func: f, Types: types}
+	defer func() {
+		if !in.sized(c.typ, at) {
+			c.typ = Bad
+		}
+	}()
 	if len(args) != len(f.Args) {
 		d := &counts{"the function takes", len(f.Args), len(args), "argument"}
 		d.report(in.checker, at)
@@ -1155,7 +1175,7 @@ func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
 
 // Evaluate infers an expression of type t in the root module and evaluates it as a constant: literals, products and variants.
 func (p *Program) Evaluate(x syntax.Expr, t Type) (Expr, syntax.Errors) {
-	c := &checker{program: &Program{Modules: p.Modules}}
+	c := &checker{program: &Program{Modules: p.Modules}, finite: true}
 	v, ok := c.evaluate(p.Modules[0], x, t)
 	if !ok && len(c.errors) == 0 {
 		c.report(&syntax.Diagnostic{Span: x.Place(), What: "this is no constant expression"})

@@ -134,8 +134,11 @@ func Resolve(t Type) Type {
 	}
 }
 
-// Substitute replaces the parameters of a declaration by args, and bound variables by what they are. args is nil outside of generic declarations.
+// Substitute replaces the parameters of a declaration by args.
 func Substitute(t Type, params []*Param, args []Type) Type {
+	if len(params) == 0 {
+		return Resolve(t)
+	}
 	switch t := Resolve(t).(type) {
 	case *Param:
 		if i := slices.Index(params, t); i >= 0 && i < len(args) {

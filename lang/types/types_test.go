@@ -77,6 +77,8 @@ func TestRejected(t *testing.T) {
 		{`struct S { x: u8, s: S } pub fn main() {}`, "&S"},
 		{`enum E { A(F), C } struct F { e: E } pub fn main() {}`, "without end"},
 		{`struct S { s: S } const A: S = fail; const B: bool = { let s: S = fail; s == s }; pub fn main() {}`, "no constant expression"},
+		{`struct S { s: S } const B: bool = { let s: S = fail; let t = (s, s); true }; pub fn main() {}`, "no constant expression"},
+		{`enum E<T> { N, A(E<(T, T)>) } const B: bool = { let s: E<u8> = E::N; let t = (s, [s; 3]); true }; pub fn main() {}`, "no constant expression"},
 		{`const A: E = E::N; enum E { N, P(&E) } pub fn main() {}`, "a constant has no pointers"},
 		{`type A = B; type B = A; pub fn main() {}`, "defined by itself"},
 		{`const A: u8 = B; const B: u8 = A; pub fn main() {}`, "defined by itself"},
