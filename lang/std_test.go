@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -132,4 +134,59 @@ func TestLists(t *testing.T) {
 	equals(t, p, "f()", `{"l": [5, 3, 9, 1, 3, "18446744073709551000"]}`, "(1, false, true, Option::Some(5), 18446744073709551021)")
 	equals(t, p, "f()", `{"l": [7]}`, "(7, true, true, Option::None, 7)")
 	equals(t, p, "text()", `{"b": {"text": "0123456789012345678901234567890123456789012345678901234567890123456789abcdef"}}`, "(76, 50, 97)")
+}
+
+// word256 writes a number as a U256.
+func word256(x *big.Int) string {
+	var words []string
+	for i := range 8 {
+		words = append(words, fmt.Sprint(new(big.Int).Rsh(x, uint(32*i)).Uint64()&0xffffffff))
+	}
+	return "U256 { words: [" + strings.Join(words, ", ") + "] }"
+}
+
+func TestU256(t *testing.T) {
+	p := compile(t, `import "std/u256" (U256);
+		pub fn mul(a: U256, b: U256, m: U256) -> U256 { u256::mul_mod(a, b, m) } pub fn add(a: U256, b: U256, m: U256) -> U256 { u256::add_mod(a, b, m) } pub fn sub(a: U256, b: U256, m: U256) -> U256 { u256::sub_mod(a, b, m) }
+		pub fn inv(a: U256, m: U256) -> U256 { u256::inverse_mod(a, m) } pub fn less(a: U256, b: U256) -> bool { u256::less(a, b) } pub fn bytes(a: U256) -> ([u8; 32], bool) { let b = u256::bytes(a); (b, u256::from_bytes(b) == a) }`)
+	r := rand.New(rand.NewPCG(5, 6))
+	random := func() *big.Int {
+		x := new(big.Int)
+		for range 8 {
+			x.Lsh(x, 32).Or(x, big.NewInt(int64([]uint32{0, 1, 0xffffffff, r.Uint32(), r.Uint32()}[r.IntN(5)])))
+		}
+		return x
+	}
+	prime, _ := new(big.Int).SetString("fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f", 16)
+	for i := range 12 {
+		m := prime
+		if i%2 == 1 {
+			m = new(big.Int).Add(random(), big.NewInt(3))
+			m.Mod(m, new(big.Int).Lsh(big.NewInt(1), 256))
+			if m.BitLen() < 3 {
+				continue
+			}
+		}
+		a, b := new(big.Int).Mod(random(), m), new(big.Int).Mod(random(), m)
+		call := func(f string, args ...*big.Int) string {
+			var list []string
+			for _, x := range args {
+				list = append(list, word256(x))
+			}
+			return f + "(" + strings.Join(list, ", ") + ")"
+		}
+		mod := func(x *big.Int) string { return word256(new(big.Int).Mod(x, m)) }
+		equals(t, p, call("mul", a, b, m), "{}", mod(new(big.Int).Mul(a, b)))
+		equals(t, p, call("add", a, b, m), "{}", mod(new(big.Int).Add(a, b)))
+		equals(t, p, call("sub", a, b, m), "{}", mod(new(big.Int).Sub(a, b)))
+		equals(t, p, call("less", a, b), "{}", fmt.Sprint(a.Cmp(b) < 0))
+		equals(t, p, call("less", a, a), "{}", "false")
+		equals(t, p, call("bytes", a), "{}", fmt.Sprintf("(0x%064x, true)", a))
+		if inverse := new(big.Int).ModInverse(a, m); inverse != nil {
+			equals(t, p, call("inv", a, m), "{}", word256(inverse))
+		}
+	}
+	if got, err := run(t, p, "inv("+word256(big.NewInt(6))+", "+word256(big.NewInt(9))+")", "{}"); err == nil {
+		t.Errorf("6 has the inverse %s modulo 9", got)
+	}
 }

@@ -30,7 +30,8 @@ var operations = map[string]operation{
 		low, high := b.split(b.mul(a[0], a[1]), 32, 32, 0)
 		return []word{low, high}
 	},
-	"u32.split": splitWord,
+	"u32.split":   splitWord,
+	"field.split": splitField,
 	"u64.compare": func(b *builder, _ *frame, a []word, _ uint32) []word {
 		d, ge := b.difference(a[:2], a[2:])
 		return append(d, ge)
@@ -111,6 +112,18 @@ func splitWord(b *builder, f *frame, a []word, site uint32) []word {
 		return []word{low, high}
 	}
 	return []word{zero, zero}
+}
+
+// splitField cuts an element at a constant number of bits; what is above must have at most another constant number of bits.
+func splitField(b *builder, f *frame, a []word, site uint32) []word {
+	low, high := a[1], a[2]
+	if !low.known || !high.known || low.v < 1 || low.v > 32 || high.v < 1 || high.v > 32 {
+		b.report(&syntax.Diagnostic{Span: b.fn.place(), What: "the numbers of bits of a split are constants from 1 to 32", Got: f.fn.Name})
+		b.fail(site)
+		return []word{zero, zero}
+	}
+	l, h := b.split(a[0], int(low.v), int(high.v), site)
+	return []word{l, h}
 }
 
 // setElement is an array with one element replaced.

@@ -3,8 +3,10 @@ package lower_test
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -279,5 +281,90 @@ func TestHintedEnumPadding(t *testing.T) {
 	}
 	if fmt.Sprint(len(hints(&p.Bytecode.Functions[p.Bytecode.Entries[0].Function].Body, nil))) != "1" {
 		t.Error("the entry has no hint of its own")
+	}
+}
+
+// words256 are the words of a number below 2^256.
+func words256(x *big.Int) (out []uint64) {
+	for i := range 8 {
+		out = append(out, new(big.Int).Rsh(x, uint(32*i)).Uint64()&0xffffffff)
+	}
+	return out
+}
+
+// carries256 are the carries that show a·b = q·m + r in limbs of 16 bits, moved by 2^31; the last one is checked by nobody here.
+func carries256(a, b, q, m, r *big.Int) (out []uint64) {
+	limb := func(x *big.Int, i int) int64 { return int64(new(big.Int).Rsh(x, uint(16*i)).Uint64() & 0xffff) }
+	carry := int64(0)
+	for k := range 30 {
+		p := int64(0)
+		for i := max(0, k-15); i <= min(k, 15); i++ {
+			p += limb(a, i)*limb(b, k-i) - limb(q, i)*limb(m, k-i)
+		}
+		if k < 16 {
+			p -= limb(r, k)
+		}
+		carry = (carry - p) >> 16
+		out = append(out, uint64(carry+1<<31)&0xffffffff)
+	}
+	return out
+}
+
+// TestModularHintsAreChecked gives modular operations quotients, results and carries of a dishonest prover.
+func TestModularHintsAreChecked(t *testing.T) {
+	m, _ := new(big.Int).SetString("8000000000000000000000000000000000000000000000000000000000000063", 16)
+	a, _ := new(big.Int).SetString("7123456789abcdef00000000fffffffffedcba98765432100123456789abcdef", 16)
+	b, _ := new(big.Int).SetString("6fffffffffffffffffffffffffffffff00000000000000000000000000000001", 16)
+	constant := strings.ReplaceAll(strings.Trim(fmt.Sprint(words256(m)), "[]"), " ", ", ")
+	var args []field.Element
+	for _, w := range append(words256(a), words256(b)...) {
+		args = append(args, field.Element(w))
+	}
+	q, r := new(big.Int).DivMod(new(big.Int).Mul(a, b), m, new(big.Int))
+	sum := new(big.Int).Add(a, b)
+	less := new(big.Int).Sub(a, b)
+	one := big.NewInt(1)
+	join := func(list ...[]uint64) []uint64 { return slices.Concat(list...) }
+	product := func(q, r *big.Int) []uint64 { return join(words256(q), words256(r), carries256(a, b, q, m, r)) }
+	for _, c := range []struct {
+		name string
+		good []uint64
+		bad  [][]uint64
+	}{
+		{"product_mod", product(q, r), [][]uint64{
+			product(new(big.Int).Sub(q, one), new(big.Int).Add(r, m)), // the result is not below m
+			product(q, new(big.Int).Add(r, one)), product(new(big.Int).Add(q, one), r), product(new(big.Int), new(big.Int)),
+			join(words256(q), words256(new(big.Int).Add(r, one)), carries256(a, b, q, m, r)),
+		}},
+		{"sum_mod", join(words256(new(big.Int).Sub(sum, m)), []uint64{1}), [][]uint64{
+			join(words256(sum), []uint64{0}), join(words256(new(big.Int).Sub(sum, m)), []uint64{0}), join(words256(new(big.Int).Sub(sum, new(big.Int).Add(m, m))), []uint64{2}), join(words256(one), []uint64{1}),
+		}},
+		{"difference_mod", join(words256(less), []uint64{0}), [][]uint64{
+			join(words256(new(big.Int).Add(less, m)), []uint64{1}), join(words256(less), []uint64{1}), join(words256(one), []uint64{0}),
+		}},
+	} {
+		p := compile(t, `import "std/u256" (U256); const M: U256 = U256 { words: [`+constant+`] }; pub fn f(a: U256, b: U256) -> U256 { u256::`+c.name+`(a, b, M) }`)
+		honest, ok := executes(t, p.Bytecode, args, nil)
+		if !ok {
+			t.Fatalf("%s fails", c.name)
+		}
+		if got, ok := executes(t, lie(p.Bytecode, 0, c.good), args, nil); !ok || !slices.Equal(got, honest) {
+			t.Errorf("%s: honest hints are refused", c.name)
+		}
+		for i, words := range c.bad {
+			if got, ok := executes(t, lie(p.Bytecode, 0, words), args, nil); ok {
+				t.Errorf("%s: forgery %d gives %v", c.name, i, got)
+			}
+		}
+		// Each word changed alone, within and outside of its type.
+		for i := range c.good {
+			for _, d := range []uint64{1, 2, 1 << 16, 1 << 32, field.Modulus - 1, field.Modulus - 1<<32} {
+				words := slices.Clone(c.good)
+				words[i] = uint64(field.Add(field.Element(words[i]), field.Element(d)))
+				if got, ok := executes(t, lie(p.Bytecode, 0, words), args, nil); ok {
+					t.Errorf("%s: word %d + %d gives %v", c.name, i, d, got)
+				}
+			}
+		}
 	}
 }

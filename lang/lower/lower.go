@@ -467,6 +467,18 @@ func (b *builder) assert(f *frame, x types.Expr, site uint32) {
 			b.assertZero(b.expr(f, y.X)[0], site)
 			return
 		}
+	case *types.Block:
+		if y.Result != nil {
+			b.statements(f, y)
+			b.assert(f, y.Result, site)
+			return
+		}
+	case *types.Call:
+		if inner, ok := b.inline(f, y); ok {
+			b.assert(inner, inner.fn.Body, site)
+			b.inlined = b.inlined[:len(b.inlined)-1]
+			return
+		}
 	}
 	b.assertZero(b.sub(one, b.expr(f, x)[0]), site)
 }

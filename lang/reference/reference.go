@@ -395,6 +395,11 @@ func builtin(n *env, in []values.Value, at syntax.Span) values.Value {
 			fail(at, "the split is by more than all bits")
 		}
 		return values.Value{Parts: []values.Value{number(in[0].Number & (1<<in[1].Number - 1)), number(in[0].Number >> in[1].Number)}}
+	case "field.split":
+		if in[1].Number+in[2].Number < 64 && in[0].Number>>(in[1].Number+in[2].Number) != 0 {
+			fail(at, "the element has more bits")
+		}
+		return values.Value{Parts: []values.Value{number(in[0].Number & (1<<in[1].Number - 1)), number(in[0].Number >> in[1].Number)}}
 	case "array.set":
 		if in[1].Number >= uint64(len(in[0].Parts)) {
 			fail(at, "the index is outside of the array")
