@@ -119,6 +119,15 @@ func init() {
 	}
 }
 
+// Keywords lists the keywords in alphabetical order.
+func Keywords() []string {
+	var out []string
+	for k := keywordFirst + 1; k < keywordLast; k++ {
+		out = append(out, kindNames[k])
+	}
+	return out
+}
+
 // role is what the parser found a token to be, where the formatter must know.
 type role uint8
 

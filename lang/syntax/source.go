@@ -61,15 +61,14 @@ func (f *File) Offset(line, units int) int {
 	if line >= len(f.lines) {
 		return len(f.Text)
 	}
-	at := f.lines[line]
-	for _, r := range f.Line(line + 1) {
+	text := f.Line(line + 1)
+	for i, r := range text {
 		if units <= 0 {
-			break
+			return f.lines[line] + i
 		}
 		units -= unitsOf(r)
-		at += utf8.RuneLen(r)
 	}
-	return at
+	return f.lines[line] + len(text)
 }
 
 // Units is the inverse of Offset.

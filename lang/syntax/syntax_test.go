@@ -219,6 +219,9 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%d:%d is %d, want %d", c.line, c.units, got, c.offset)
 		}
 	}
+	if got := NewFile("t.ix", "\xff\xfeab").Offset(0, 3); got != 3 { // what is not UTF-8 counts a unit a byte
+		t.Errorf("got %d", got)
+	}
 	if line, units := f.Units(7); line != 1 || units != 3 {
 		t.Errorf("got %d:%d", line, units)
 	}

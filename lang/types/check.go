@@ -16,22 +16,30 @@ type Options struct {
 	Library bool
 }
 
-// Check loads a program and checks it. folder holds the root file and all that it imports but for the standard library. The program is complete if there are no errors.
+// Check loads a program and checks it. folder holds the root file and all that it imports but for the standard library. The program is complete if there are no errors. If all
+// errors are of syntax, it still has Refs and bodies of what could be read, for editors.
 func Check(folder fs.FS, root string, o Options) (*Program, syntax.Errors) {
 	c := &checker{program: &Program{}, options: o}
 	c.load(folder, root)
+	unread := len(c.errors)
 	c.declare()
-	if len(c.errors) == 0 { // types that could not be declared would make errors everywhere
+	if declared := len(c.errors); declared == unread { // types that could not be declared would make errors everywhere
 		for _, m := range c.program.Modules {
 			c.bodies(m)
 		}
-		if len(c.errors) == 0 {
+		switch {
+		case unread > 0: // what could not be read makes errors elsewhere
+			c.errors = c.errors[:unread]
+		case len(c.errors) == 0:
 			c.entries()
 		}
 	}
 	c.errors.Sort()
-	return c.program, c.errors
+	return c.program, c.errors[:min(len(c.errors), maxErrors)]
 }
+
+// maxErrors bounds the diagnostics of a program.
+const maxErrors = 4 * syntax.MaxErrors
 
 type checker struct {
 	program *Program
@@ -40,6 +48,7 @@ type checker struct {
 	errors  syntax.Errors
 	count   int // of errors, also of those that are not kept
 	sizes   *sizes
+	finite  bool // no type holds itself
 }
 
 func (c *checker) report(d *syntax.Diagnostic) {
@@ -47,9 +56,7 @@ func (c *checker) report(d *syntax.Diagnostic) {
 	if d.Class == 0 {
 		d.Class = formats.Invalid
 	}
-	if len(c.errors) < 4*syntax.MaxErrors {
-		c.errors = append(c.errors, d)
-	}
+	c.errors = append(c.errors, d) // all of them: their number tells whether a part is right
 }
 
 func (c *checker) ref(r Ref) { c.program.Refs = append(c.program.Refs, r) }
@@ -115,6 +122,7 @@ var prims = map[string]Prim{"field": Field, "bool": Bool, "u8": U8, "u32": U32, 
 
 // declare makes the items of all modules known, then resolves the heads of all.
 func (c *checker) declare() {
+	before := len(c.errors)
 	for _, m := range c.program.Modules {
 		m.items = map[string]*item{}
 		for _, s := range m.Syntax.Items {
@@ -140,10 +148,11 @@ func (c *checker) declare() {
 			}
 		}
 	}
-	if len(c.errors) == 0 {
+	if len(c.errors) == before {
 		c.checkSizes()
+		c.checkConstants()
 	}
-	if len(c.errors) == 0 {
+	if c.finite = len(c.errors) == before; c.finite {
 		c.checkParts()
 	}
 }
@@ -203,22 +212,19 @@ func (c *checker) refItem(at syntax.Span, i *item) {
 			r.Text, r.Doc = i.fn.Signature(), s.Doc
 		}
 	case *syntax.Const:
-		r.Doc = s.Doc
-		r.Text = "const " + s.Name.Text
-		if i.konst != nil {
-			r.Text += ": " + i.konst.Type.String()
-		}
+		r.Text, r.Doc = s.Span.Text(), s.Doc
 	case *syntax.Struct:
-		r.Text, r.Doc = "struct "+s.Name.Text, s.Doc
+		r.Text, r.Doc = s.Span.Text(), s.Doc
 	case *syntax.Enum:
-		r.Text, r.Doc = "enum "+s.Name.Text, s.Doc
+		r.Text, r.Doc = s.Span.Text(), s.Doc
 	case *syntax.Alias:
-		r.Text, r.Doc = "type "+s.Name.Text, s.Doc
-		if i.alias != nil {
-			r.Text += " = " + i.alias.String()
-		}
+		r.Text, r.Doc = s.Span.Text(), s.Doc
 	}
 	c.ref(r)
+}
+
+func (c *checker) refModule(at syntax.Span, m *Module) {
+	c.ref(Ref{Span: at, Def: syntax.Span{File: m.File}, What: "module", Text: "module " + m.Path})
 }
 
 // lookup finds the item that the first parts of a path name, and how many parts those are.
@@ -231,6 +237,7 @@ func (c *checker) lookup(m *Module, parts []syntax.Name) (i *item, used int) {
 		}
 	}
 	if other := m.modules[first.Text]; other != nil && len(parts) > 1 {
+		c.refModule(first.Span, other)
 		if i := c.exported(other, parts[1]); i != nil {
 			return i, 2
 		}
@@ -270,7 +277,10 @@ func (c *checker) resolve(i *item) {
 		return
 	}
 	i.state = busy
-	defer func() { i.state = done }()
+	defer func() {
+		i.state = done
+		c.refItem(i.syntax.Ident().Span, i)
+	}()
 	switch s := i.syntax.(type) {
 	case *syntax.Struct:
 		d := c.dataOf(i, &s.Decl)
@@ -279,7 +289,9 @@ func (c *checker) resolve(i *item) {
 			if slices.ContainsFunc(fields, func(g FieldType) bool { return g.Name == f.Name.Text }) {
 				c.report(&syntax.Diagnostic{Span: f.Name.Span, What: "another field has this name", Got: f.Name.Text})
 			}
-			fields = append(fields, FieldType{f.Name.Text, c.typeOf(i.module, i.scope, f.Type)})
+			t := c.typeOf(i.module, i.scope, f.Type)
+			fields = append(fields, FieldType{f.Name.Text, t, f.Name.Span})
+			c.ref(Ref{Span: f.Name.Span, Def: f.Name.Span, What: "field", Type: t})
 		}
 		d.Variants = []Variant{{d.Name, s.Name.Span, fields}}
 	case *syntax.Enum:
@@ -291,9 +303,10 @@ func (c *checker) resolve(i *item) {
 			}
 			w := Variant{Name: v.Name.Text, Span: v.Name.Span}
 			for _, t := range v.Args {
-				w.Fields = append(w.Fields, FieldType{"", c.typeOf(i.module, i.scope, t)})
+				w.Fields = append(w.Fields, FieldType{"", c.typeOf(i.module, i.scope, t), t.Place()})
 			}
 			d.Variants = append(d.Variants, w)
+			c.ref(Ref{Span: w.Span, Def: w.Span, What: "variant", Text: d.variantText(len(d.Variants) - 1), Doc: d.Doc})
 		}
 		if len(s.Variants) == 0 {
 			c.report(&syntax.Diagnostic{Span: s.Name.Span, What: "an enum has at least one variant", Got: s.Name.Text})
@@ -363,7 +376,6 @@ func (c *checker) function(i *item, s *syntax.Func) *Func {
 		c.report(&syntax.Diagnostic{Span: s.Name.Span, What: "the function has no body", Expected: "{ … }"})
 	}
 	c.program.Funcs = append(c.program.Funcs, f)
-	c.ref(Ref{Span: s.Name.Span, Def: s.Name.Span, What: "function", Text: f.Signature(), Doc: s.Doc})
 	return f
 }
 
@@ -506,14 +518,9 @@ func (c *checker) lengthOf(m *Module, g *generics, x syntax.Expr) Type {
 func (c *checker) constant(m *Module, s *syntax.Const) *Constant {
 	k := &Constant{Name: s.Name.Text, Pub: s.Pub, Span: s.Name.Span, Doc: s.Doc}
 	k.Type = c.typeOf(m, nil, s.Type)
-	if HasPointer(k.Type) {
-		c.report(&syntax.Diagnostic{Span: s.Type.Place(), What: "a constant has no pointers", Got: k.Type.String()})
-		return k
-	}
 	if v, ok := c.evaluate(m, s.Value, k.Type); ok {
 		k.Value = v
 	}
-	c.ref(Ref{Span: s.Name.Span, Def: s.Name.Span, What: "constant", Type: k.Type, Doc: s.Doc})
 	return k
 }
 
@@ -556,6 +563,19 @@ func (c *checker) checkSizes() {
 		for _, s := range m.Syntax.Items {
 			if i := m.items[s.Ident().Text]; i.data != nil && i.module == m {
 				visit(i.data)
+			}
+		}
+	}
+}
+
+// checkConstants reports constants of types with pointers.
+func (c *checker) checkConstants() {
+	for _, m := range c.program.Modules {
+		for _, s := range m.Syntax.Items {
+			if k, ok := s.(*syntax.Const); ok {
+				if t := m.items[k.Name.Text].konst.Type; HasPointer(t) {
+					c.report(&syntax.Diagnostic{Span: k.Type.Place(), What: "a constant has no pointers", Got: t.String()})
+				}
 			}
 		}
 	}

@@ -671,7 +671,7 @@ func (in *inference) structure(x *syntax.StructExpr) Expr {
 	types := n.Fields(0)
 	args := make([]Expr, len(types))
 	for _, f := range x.Fields {
-		k := in.fieldOf(n.Data, f.Name)
+		k := in.fieldOf(n, f.Name)
 		if k < 0 {
 			continue
 		}
@@ -700,18 +700,18 @@ func (in *inference) structure(x *syntax.StructExpr) Expr {
 	return &Make{base{n, at}, 0, args}
 }
 
-func (in *inference) fieldOf(d *Data, name syntax.Name) int {
-	fields := d.Variants[0].Fields
+func (in *inference) fieldOf(t *Named, name syntax.Name) int {
+	fields := t.Data.Variants[0].Fields
 	k := slices.IndexFunc(fields, func(f FieldType) bool { return f.Name == name.Text })
 	if k < 0 {
 		var names []string
 		for _, f := range fields {
 			names = append(names, f.Name)
 		}
-		in.report(&syntax.Diagnostic{Span: name.Span, What: d.Name + " has no such field", Expected: "one of " + strings.Join(names, ", "), Got: name.Text, Next: nearest(name.Text, names)})
+		in.report(&syntax.Diagnostic{Span: name.Span, What: t.Data.Name + " has no such field", Expected: "one of " + strings.Join(names, ", "), Got: name.Text, Next: nearest(name.Text, names)})
 		return k
 	}
-	in.ref(Ref{Span: name.Span, Def: d.Span, What: "field", Type: fields[k].Type})
+	in.ref(Ref{Span: name.Span, Def: fields[k].Span, What: "field", Type: t.Fields(0)[k]})
 	return k
 }
 
@@ -732,7 +732,7 @@ func (in *inference) field(x *syntax.FieldExpr) Expr {
 		if t.Data.Enum {
 			return wrong("an enum has no fields", "use match")
 		}
-		k := in.fieldOf(t.Data, x.Field)
+		k := in.fieldOf(t, x.Field)
 		if k < 0 {
 			return in.bad(x.Span)
 		}
@@ -1190,7 +1190,7 @@ func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
 
 // Evaluate infers an expression of type t in the root module and evaluates it as a constant: literals, products and variants.
 func (p *Program) Evaluate(x syntax.Expr, t Type) (Expr, syntax.Errors) {
-	c := &checker{program: &Program{Modules: p.Modules}}
+	c := &checker{program: &Program{Modules: p.Modules}, finite: true}
 	v, ok := c.evaluate(p.Modules[0], x, t)
 	if !ok && len(c.errors) == 0 {
 		c.report(&syntax.Diagnostic{Span: x.Place(), What: "this is no constant expression"})

@@ -75,7 +75,7 @@ func (c *checker) importModule(folder fs.FS, m *Module, im *syntax.Import) {
 		return
 	}
 	m.modules[name.Text] = other
-	c.ref(Ref{Span: im.PathSpan, Def: syntax.Span{File: other.File}, What: "module", Text: "module " + p})
+	c.refModule(im.PathSpan, other)
 }
 
 // open reads and parses a module. It reports what is wrong and returns nil if there is no such file.

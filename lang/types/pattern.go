@@ -283,7 +283,7 @@ func (in *inference) structPattern(p *syntax.StructPattern, t Type, b *binder) P
 	types := n.Fields(0)
 	out := &MakePattern{base: base{t, p.Span}, Args: make([]Pattern, len(types))}
 	for _, f := range p.Fields {
-		k := in.fieldOf(n.Data, f.Name)
+		k := in.fieldOf(n, f.Name)
 		if k < 0 {
 			continue
 		}

@@ -77,8 +77,8 @@ func (s *sizes) of(t Type, behind bool) int {
 	return n
 }
 
-// sized reports a type with too many parts. Types of declarations must have been found not to hold themselves.
-func (c *checker) sized(t Type, at syntax.Span) bool { return c.counted(t, false, at) }
+// sized reports a type with too many parts. Until types of declarations were found not to hold themselves, which is in constants, it counts only what is written out.
+func (c *checker) sized(t Type, at syntax.Span) bool { return c.counted(t, !c.finite, at) }
 
 // counted is sized, or with behind it counts only what is written out, which types that hold themselves may be asked for.
 func (c *checker) counted(t Type, behind bool, at syntax.Span) bool {

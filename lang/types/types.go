@@ -212,6 +212,7 @@ type Variant struct {
 type FieldType struct {
 	Name string
 	Type Type
+	Span syntax.Span // of its name, or of the type of a field without one
 }
 
 // Fields are the types of a variant's fields for the arguments of the named type.
@@ -224,21 +225,30 @@ func (t *Named) Fields(variant int) []Type {
 	return out
 }
 
-// HasPointer reports whether values of the type hold pointers. Type parameters count as none.
-func HasPointer(t Type) bool {
+// HasPointer reports whether values of the type hold pointers, or a type argument does. Type parameters count as none.
+func HasPointer(t Type) bool { return hasPointer(t, map[*Data]bool{}) }
+
+// hasPointer leaves out the types seen, so that it ends for a type that holds itself, which is an error but perhaps not reported yet.
+func hasPointer(t Type, seen map[*Data]bool) bool {
+	in := func(t Type) bool { return hasPointer(t, seen) }
 	switch t := Resolve(t).(type) {
 	case *Pointer:
 		return true
 	case *Tuple:
-		return slices.ContainsFunc(t.Elems, HasPointer)
+		return slices.ContainsFunc(t.Elems, in)
 	case *Array:
-		return HasPointer(t.Elem)
+		return in(t.Elem)
 	case *Named:
-		for i := range t.Data.Variants {
-			if slices.ContainsFunc(t.Fields(i), HasPointer) { // ends: a type that holds itself does so behind a pointer
-				return true
-			}
+		if slices.ContainsFunc(t.Args, in) {
+			return true
 		}
+		if seen[t.Data] {
+			return false
+		}
+		seen[t.Data] = true
+		return slices.ContainsFunc(t.Data.Variants, func(v Variant) bool {
+			return slices.ContainsFunc(v.Fields, func(f FieldType) bool { return in(f.Type) })
+		})
 	}
 	return false
 }
@@ -349,9 +359,9 @@ type Program struct {
 // Ref says what a name in the source stands for.
 type Ref struct {
 	Span syntax.Span
-	Def  syntax.Span // of the declared name; without a file for a builtin
-	What string      // "let", "fn", "const", "struct", …
-	Type Type        // of a value
-	Text string      // of what has no type: a declaration's head
+	Def  syntax.Span // of the declared name; the empty start of the file for a module
+	What string      // "let", "function", "constant", "struct", …
+	Type Type        // of a variable, an argument or a field
+	Text string      // of all else: a function's signature, a declaration as it is written
 	Doc  string
 }

@@ -76,6 +76,10 @@ func TestRejected(t *testing.T) {
 		{`struct S { x: u8 } pub fn main(s: S) -> u8 { s.y }`, "no such field"},
 		{`struct S { x: u8, s: S } pub fn main() {}`, "&S"},
 		{`enum E { A(F), C } struct F { e: E } pub fn main() {}`, "without end"},
+		{`struct S { s: S } const A: S = fail; const B: bool = { let s: S = fail; s == s }; pub fn main() {}`, "no constant expression"},
+		{`struct S { s: S } const B: bool = { let s: S = fail; let t = (s, s); true }; pub fn main() {}`, "no constant expression"},
+		{`enum E<T> { N, A(E<(T, T)>) } const B: bool = { let s: E<u8> = E::N; let t = (s, [s; 3]); true }; pub fn main() {}`, "no constant expression"},
+		{`const A: E = E::N; enum E { N, P(&E) } pub fn main() {}`, "a constant has no pointers"},
 		{`type A = B; type B = A; pub fn main() {}`, "defined by itself"},
 		{`const A: u8 = B; const B: u8 = A; pub fn main() {}`, "defined by itself"},
 		{`const A: u8 = 200 + 100; pub fn main() {}`, "overflow"},
@@ -154,6 +158,61 @@ func TestNoBuiltins(t *testing.T) {
 	_, errs := Check(fstest.MapFS{"std/list.ix": {Data: []byte(`#[builtin("u32.bytes")] fn f(); pub fn main() -> u8 { 1 }`)}}, "std/list.ix", Options{})
 	if !strings.Contains(render(errs), "no such attribute") {
 		t.Error(render(errs))
+	}
+}
+
+// A program of very many errors is checked to its end, and reports some of them.
+func TestManyErrors(t *testing.T) {
+	_, errs := check(strings.Repeat("const A: u8 = 1;\n", 2*maxErrors) + `const B: [u8; b"x"] = 3; pub fn main() {}`)
+	if len(errs) != maxErrors {
+		t.Errorf("%d errors", len(errs))
+	}
+}
+
+// TestRefs checks what names stand for, also where parts of the program cannot be read.
+func TestRefs(t *testing.T) {
+	const text = `import "lib" (K);
+struct P<T> { first: T }
+enum E { A, B(u8) }
+const N: u32 = 2;
+fn f(p: P<u8>, xs: [u8; N]) -> u8 { let q = p.first; let z = ; lib::twice(q + K) }
+fn g(e: E) -> u8 { match e { E::A => 0, E::B(n) => n } }
+`
+	p, errs := check(text, "lib.ix", `pub const K: u8 = 3; pub fn twice(x: u8) -> u8 { x + x }`)
+	if len(errs) != 1 {
+		t.Error(render(errs))
+	}
+	have := map[string]bool{}
+	for _, r := range p.Refs {
+		what := r.Text
+		if r.Type != nil {
+			what = r.Type.String()
+		}
+		have[r.Span.String()+" "+r.Span.Text()+" -> "+r.Def.String()+" "+r.What+" "+what] = true
+	}
+	for _, want := range []string{
+		`main.ix:1:8 "lib" -> lib.ix:1:1 module module lib`,
+		`main.ix:1:15 K -> lib.ix:1:11 constant pub const K: u8 = 3;`,
+		`main.ix:2:8 P -> main.ix:2:8 struct struct P<T> { first: T }`,
+		`main.ix:2:15 first -> main.ix:2:15 field T`,
+		`main.ix:3:13 B -> main.ix:3:13 variant E::B(u8)`,
+		`main.ix:5:25 N -> main.ix:4:7 constant const N: u32 = 2;`,
+		`main.ix:5:41 q -> main.ix:5:41 let u8`,
+		`main.ix:5:47 first -> main.ix:2:15 field u8`,
+		`main.ix:5:64 lib -> lib.ix:1:1 module module lib`,
+		`main.ix:5:69 twice -> lib.ix:1:29 function fn twice(x: u8) -> u8`,
+		`main.ix:5:75 q -> main.ix:5:41 let u8`,
+		`main.ix:6:44 B -> main.ix:3:13 variant E::B(u8)`,
+		`main.ix:6:52 n -> main.ix:6:46 let u8`,
+	} {
+		if !have[want] {
+			t.Errorf("no %s", want)
+		}
+	}
+	if t.Failed() {
+		for r := range have {
+			t.Log(r)
+		}
 	}
 }
 

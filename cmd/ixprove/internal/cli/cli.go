@@ -49,7 +49,7 @@ var verbs = []verb{
 	{"init", "[FOLDER]", "start a folder with a claims file or an example program", prepareInit},
 	{"check", "[PROGRAM]", "check a program (main.ix) without executing it", prepareCheck},
 	{"fmt", "[PROGRAM]", "print a program (main.ix) in the standard form, or rewrite files", prepareFormat},
-	{"lsp", "", "serve an editor: diagnostics, types and definitions of programs, over standard input and output", prepareLanguageServer},
+	{"lsp", "", "serve an editor: diagnostics, types and definitions of programs, over standard input and output", prepareLSP},
 	{"run", "PROGRAM", "execute calls of a program (.ix), and say what proving them would cost", prepareRun},
 	{"prove", "[CLAIMS|PROGRAM]", "prove a claims file (claims.json), or calls of a program (.ix)", prepareProve},
 	{"verify", "[PROOF]", "check a proof (proof.cbor), compressed or not", prepareVerify},
@@ -72,6 +72,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func run(t *tool, args []string, stdout io.Writer) int {
+	t.stdout = stdout
 	var out bytes.Buffer
 	asJSON, err := dispatch(t, args, &out)
 	if err == nil {

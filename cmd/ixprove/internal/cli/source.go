@@ -13,7 +13,6 @@ import (
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/lang/lower"
-	"github.com/ixprove/ixprove/lang/lsp"
 	"github.com/ixprove/ixprove/lang/syntax"
 	"github.com/ixprove/ixprove/lang/types"
 )
@@ -164,15 +163,4 @@ func sources(path string) (files []string, folder bool, err error) {
 		return nil
 	})
 	return files, true, err
-}
-
-// serverResult is what there is to print after an editor has gone: nothing.
-type serverResult struct{}
-
-func (serverResult) text(io.Writer) {}
-
-func prepareLanguageServer(*pflag.FlagSet) action {
-	return func(t *tool) (result, error) {
-		return serverResult{}, lsp.Serve(t.ctx, t.stdin, t.stdout)
-	}
 }

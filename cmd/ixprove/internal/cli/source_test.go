@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"strings"
 	"testing"
 
@@ -48,15 +46,6 @@ func TestFormat(t *testing.T) {
 	put(t, "main.ix", "pub fn main( {")
 	expect(t, exitMalformed, "main.ix:1:14", "fmt", "-w")
 	only(t, "main.ix")
-}
-
-func TestLanguageServer(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	body := `{"jsonrpc":"2.0","id":1,"method":"shutdown"}`
-	in := "Content-Length: " + "44" + "\r\n\r\n" + body
-	if code := Run(context.Background(), []string{"lsp"}, strings.NewReader(in), &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), `"id":1`) {
-		t.Errorf("exit %d\n%s%s", code, stdout.String(), stderr.String())
-	}
 }
 
 func TestInitProgram(t *testing.T) {
