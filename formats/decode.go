@@ -55,6 +55,9 @@ const (
 	leastEntry    = 6  // ["x", channel, [], []]
 )
 
+// anyNumber bounds what only the length of the data limits. It is the same where int has 32 bits, because an error names it.
+const anyNumber = math.MaxInt32
+
 // DecodeProof decodes a batch proof of at most maxBytes bytes: checks P-1 to P-3, in the words of formats/proof.cddl. The proof's vectors
 // share memory with data, which must not change while the proof is in use; empty lists and vectors are nil. Memory taken is at most about 16
 // times len(data), whatever data says of its lengths. An error is an *Error of class Limit, Malformed or Incompatible.
@@ -162,7 +165,7 @@ func (r *reader) shard() (s Shard) {
 	s.Aux = r.key(3, "aux").digests(1)
 	s.Sums = r.key(4, "sums").elements(0, 3*MaxTables)
 	s.Quotient = r.key(5, "quotient").digest()
-	s.Openings = r.key(6, "openings").elements(0, math.MaxInt)
+	s.Openings = r.key(6, "openings").elements(0, anyNumber)
 	s.LayerRoot = r.key(7, "layerroot").digests(MaxLayers)
 	s.Final = r.key(8, "final").elements(0, 3*MaxFinalPolyTerms)
 	s.Nonce = r.key(9, "nonce").uint(math.MaxUint64)
@@ -181,8 +184,8 @@ func (r *reader) table() (t Table) {
 
 func (r *reader) opening() (o Opening) {
 	r.exactly(majorArray, 2)
-	o.Rows = r.at("rows").elements(0, math.MaxInt)
-	o.Siblings = r.at("siblings").bytes(DigestBytes, 0, math.MaxInt)
+	o.Rows = r.at("rows").elements(0, anyNumber)
+	o.Siblings = r.at("siblings").bytes(DigestBytes, 0, anyNumber)
 	return o
 }
 

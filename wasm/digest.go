@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "7d42ced40f1522c7245168d5f51b1cd08da2b2a0a446240cc79950071bf56c70"
+const Digest = "6679f3e06a33ecc4d86dcf1b6c7be5488a4b8a4a671efba5e318e0fcca04a1e9"
