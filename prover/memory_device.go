@@ -4,7 +4,6 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/kernels"
 	"github.com/ixprove/ixprove/verifier"
-	"github.com/ixprove/ixprove/verifier/fri"
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
@@ -309,7 +308,7 @@ func (m *deviceModel) finish(s *verifier.Shape, shard int, d *deviceShard) {
 	}
 	m.begin(StageFRI, shard)
 	for i, step := range s.Schedule.Steps {
-		tree := layerTree(m.job, &s.Schedule, i)
+		tree := s.Schedule.Tree(m.job.Suite, i)
 		d.rest = append(d.rest, m.nodes(tree, "FRI trees"), m.take(Low, "FRI layers", extBytes<<(s.Schedule.LogSize(i)-step)))
 	}
 	m.call([]Bytes{digestBytes * Bytes(1+len(s.Schedule.Steps)), extBytes}, kernels.FinalMemory(s.Schedule.Final+m.blowup)...) // beside the transcript
@@ -338,11 +337,6 @@ func openings(t *verifier.Table) (here, next int) {
 		next += len(t.NextColumns(k))
 	}
 	return here, next
-}
-
-// layerTree is the tree of a FRI layer.
-func layerTree(j Job, s *fri.Schedule, i int) *merkle.Tree {
-	return merkle.NewTree(j.Suite, []merkle.Matrix{{LogRows: s.LogSize(i) - s.Steps[i], Width: 3 << s.Steps[i]}})
 }
 
 // deep is the quotients of the tables of one height, one point after the other.

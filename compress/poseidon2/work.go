@@ -25,8 +25,8 @@ func Hashing(key *verifier.Key, shapes []*verifier.Shape) (w Work) {
 		for i := range s.Trees {
 			w.Tree(s.Trees[i].Tree)
 		}
-		for i, step := range s.Schedule.Steps {
-			w.Tree(merkle.NewTree(Suite{}, []merkle.Matrix{{LogRows: s.Schedule.LogSize(i) - step, Width: 3 << step}}))
+		for i := range s.Schedule.Steps {
+			w.Tree(s.Schedule.Tree(Suite{}, i))
 		}
 		if bits := key.Profile.GrindingBits; bits > 0 {
 			w.Nonces += 1 << bits

@@ -10,7 +10,6 @@ import (
 	"github.com/ixprove/ixprove/verifier/field"
 	"github.com/ixprove/ixprove/verifier/fri"
 	"github.com/ixprove/ixprove/verifier/hash"
-	"github.com/ixprove/ixprove/verifier/merkle"
 	"github.com/ixprove/ixprove/verifier/transcript"
 )
 
@@ -25,7 +24,7 @@ type layer struct {
 // CommitLayer implements prover.Session. The layer refers to the word, which must outlive it.
 func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (prover.Layer, error) {
 	l := &layer{s: s, word: word.(*codeword).word, step: step}
-	shape := merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: 3 << step}})
+	shape := fri.LayerTree(s.suite, logSize, step)
 	var err error
 	suite := batchOf(s.suite)
 	l.tree, err = hashTree(s.ctx, s.arena, suite, shape, func(out []hash.Digest, level, first int) {

@@ -24,7 +24,7 @@ type layer struct {
 func (s *session) CommitLayer(word prover.Codeword, logSize, step int) (_ prover.Layer, err error) {
 	defer s.explain(&err, "FRI layer of 2^%d values", logSize)
 	l := &layer{s: s, word: word.(*codeword).word, step: step}
-	l.tree, err = s.grow(merkle.NewTree(s.suite, []merkle.Matrix{{LogRows: logSize - step, Width: 3 << step}}), func(out kernels.Array[formats.Digest], level *merkle.Level) error {
+	l.tree, err = s.grow(fri.LayerTree(s.suite, logSize, step), func(out kernels.Array[formats.Digest], level *merkle.Level) error {
 		return s.device.WordLeaves(out, l.word, step, level.Shape())
 	})
 	return l, err

@@ -117,9 +117,14 @@ func Expand(s *Schedule, indices []uint32, codewords [][]field.Ext, p *Proof) (l
 	return layers, current, at, nil
 }
 
+// LayerTree is the tree of a layer of 2^logSize values in E, in leaves of 2^step.
+func LayerTree(suite hash.Suite, logSize, step int) *merkle.Tree {
+	return merkle.NewTree(suite, []merkle.Matrix{{LogRows: logSize - step, Width: 3 << step}})
+}
+
 // Tree is the tree of layer i.
 func (s *Schedule) Tree(suite hash.Suite, i int) *merkle.Tree {
-	return merkle.NewTree(suite, []merkle.Matrix{{LogRows: s.LogSize(i + 1), Width: 3 << s.Steps[i]}})
+	return LayerTree(suite, s.LogSize(i), s.Steps[i])
 }
 
 // Verify checks that the codewords, given at the queried points, are close to polynomials of their degrees. indices are the sorted, distinct query indices of the
