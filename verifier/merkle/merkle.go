@@ -147,7 +147,7 @@ func (t *Tree) Climb(indices []uint32, proof *formats.Opening, visit func(log in
 	if visit == nil {
 		visit = func(int, uint32, *hash.Digest) {}
 	}
-	known := o.indices[0]
+	known := append([]uint32(nil), o.indices[0]...) // it is overwritten on the way up
 	digests := t.hashRows(o, 0)
 	siblings := proof.Siblings
 	used, level := 0, 1
@@ -165,10 +165,10 @@ func (t *Tree) Climb(indices []uint32, proof *formats.Opening, visit func(log in
 				right = digests[i+1]
 				i += 2
 			} else {
-				if (used+1)*len(right) > len(siblings) {
-					return nil, nil, Failure{Siblings, uint64(t.SiblingCount(indices)), uint64(len(siblings) / len(right))}
+				if (used+1)*formats.DigestBytes > len(siblings) {
+					return nil, nil, Failure{Siblings, uint64(t.SiblingCount(indices)), uint64(len(siblings) / formats.DigestBytes)}
 				}
-				copy(right[:], siblings[used*len(right):])
+				copy(right[:], siblings[used*formats.DigestBytes:])
 				used++
 				i++
 			}
@@ -185,11 +185,9 @@ func (t *Tree) Climb(indices []uint32, proof *formats.Opening, visit func(log in
 		}
 		known, digests = known[:up], digests[:up]
 	}
-	if used*len(hash.Digest{}) != len(siblings) {
-		return nil, nil, Failure{Siblings, uint64(used), uint64(len(siblings) / len(hash.Digest{}))}
+	if used*formats.DigestBytes != len(siblings) {
+		return nil, nil, Failure{Siblings, uint64(used), uint64(len(siblings) / formats.DigestBytes)}
 	}
-	// known overwrote the first level's indices.
-	o.indices[0] = Distinct(indices, 0)
 	if len(digests) == 0 {
 		return o, nil, Failure{}
 	}
