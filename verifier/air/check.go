@@ -158,9 +158,6 @@ func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 			if uint64(n.B) >= uint64(i) {
 				return bad("an operand is not an earlier node", uint64(i), uint64(n.B))
 			}
-			if d := degreeOf(n, c.degrees); d.Rows > 1<<16 || d.Extra > 1<<16 { // keeps the sums far from overflow; no admissible node is near
-				return bad("a node's degree is out of range", 1<<16, uint64(max(d.Rows, d.Extra)))
-			}
 		default:
 			return bad("an unknown operation", uint64(formats.NumOps), uint64(n.Op))
 		}
@@ -184,7 +181,11 @@ func checkNodes(c *Circuit, _ []formats.Channel, _, _ int) *formats.Error {
 				return bad("a constant has an operand", 1, uint64(n.B))
 			}
 		}
-		c.degrees[i] = degreeOf(n, c.degrees)
+		d := degreeOf(n, c.degrees)
+		if d.Rows > 1<<16 || d.Extra > 1<<16 { // keeps the sums far from overflow; no admissible node is near
+			return bad("a node's degree is out of range", 1<<16, uint64(max(d.Rows, d.Extra)))
+		}
+		c.degrees[i] = d
 	}
 	c.NextMain, c.NextFixed = indices(next[0]), indices(next[1])
 	return nil
