@@ -4,7 +4,6 @@ import (
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/verifier/fri"
 	"github.com/ixprove/ixprove/verifier/hash"
-	"github.com/ixprove/ixprove/verifier/logup"
 	"github.com/ixprove/ixprove/verifier/merkle"
 )
 
@@ -25,8 +24,7 @@ type Expansion struct {
 // with other lengths than the queries need (P-29, P-30, P-32, P-33).
 func Expand(key *Key, p *formats.Proof, shapes []*Shape, shard int) (*Expansion, error) {
 	tr, batch := drawBatch(key, p, shapes)
-	v := shardVerifier{key: key, Shape: shapes[shard], proof: &p.Shards[shard], pinPoint: batch.PinPoint, pinFold: batch.PinFold}
-	v.lookup = logup.NewChallenges(batch.Alpha, batch.Gamma, key.messageSize)
+	v := shardVerifier{key: key, Shape: shapes[shard], proof: &p.Shards[shard], pinPoint: batch.PinPoint, pinFold: batch.PinFold} // the codewords need no lookup challenges
 	drawn, c := drawShard(tr.Fork(uint64(shard)), key, v.Shape, v.proof)
 	e := &Expansion{Queries: drawn.queries}
 	v.zeta = c.Zeta

@@ -42,9 +42,10 @@ type Sizes struct {
 func newReport(key *Key, p *formats.Proof, shapes []*Shape, bytes int) *Report {
 	r := &Report{System: key.Name, Key: key.digest, Profile: key.Profile.Name, Claims: p.Claims}
 	shape := Security(shapes, len(p.Claims))
-	level := func(regime security.Regime) int { return security.Level(security.Terms(key.Profile, shape, regime)) }
-	r.ProvenBits, r.UniqueBits, r.Conjectured = level(security.Johnson), level(security.Unique), level(security.Conjectured)
-	r.DigestBits = security.DigestLevel(security.Terms(key.Profile, shape, security.Johnson))
+	terms := func(regime security.Regime) []security.Term { return security.Terms(key.Profile, shape, regime) }
+	johnson := terms(security.Johnson)
+	r.ProvenBits, r.UniqueBits, r.Conjectured = security.Level(johnson), security.Level(terms(security.Unique)), security.Level(terms(security.Conjectured))
+	r.DigestBits = security.DigestLevel(johnson)
 	r.Sizes.Total = bytes
 	rest := bytes
 	for i, s := range shapes {
