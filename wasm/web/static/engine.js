@@ -31,8 +31,10 @@ async function compile() {
 
 async function sha256(bytes) {
   if (!globalThis.crypto?.subtle) throw new Error("the module's hash cannot be checked, because this page came neither over https nor from this machine");
-  return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (b) => b.toString(16).padStart(2, "0")).join("");
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
+
+export const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 
 const newWorker = () => new Worker("verifier/worker.js", { type: "module" });
 

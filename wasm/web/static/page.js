@@ -1,7 +1,7 @@
 // The page: takes a proof, a key and demands, has the worker check them, and shows what came of it.
 import { checks, inputs, matrices, programs, statements, verdicts } from "./explain.js";
 import { release } from "./release.js";
-import { download, engine, Refusal } from "./engine.js";
+import { download, engine, hex, Refusal } from "./engine.js";
 import { digest } from "./verifier/digest.js";
 import { limits } from "./verifier/instance.js";
 
@@ -44,8 +44,6 @@ function list(...rows) {
   }
   return dl;
 }
-
-const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 
 // --- stages
 
