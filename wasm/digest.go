@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "6679f3e06a33ecc4d86dcf1b6c7be5488a4b8a4a671efba5e318e0fcca04a1e9"
+const Digest = "7af66461d499e62a838584ebdfd911304cc789307d9df2d09980ce6c2b1a6733"
