@@ -2,11 +2,14 @@ package circuit
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/big"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -315,6 +318,40 @@ func TestRefusals(t *testing.T) {
 		if !errors.As(err, &e) || e.Check != c.check || e.Class != c.class {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// TestProtocolID computes the id as docs/circuit.md says, and holds the page to the version.
+func TestProtocolID(t *testing.T) {
+	page, err := os.ReadFile("../../docs/circuit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("the circuit's version (%d)", Version); !strings.Contains(string(page), want) {
+		t.Errorf("docs/circuit.md does not say %q", want)
+	}
+	s := anchored(t)
+	var b []byte
+	number := func(n uint64) { b = binary.BigEndian.AppendUint64(b, n) }
+	text := func(s string) { number(uint64(len(s))); b = append(b, s...) }
+	digest, p := s.pk.Key.Digest(), s.pk.Key.Profile
+	text("ixprove/1 root circuit")
+	number(2)
+	b = append(b, digest[:]...)
+	text("poseidon2-bn254")
+	for _, n := range []int{p.LogBlowup, p.Queries, p.GrindingBits, p.LogArity, p.LogFinal, p.Multiplicity} {
+		number(uint64(n))
+	}
+	text("insecure dev")
+	for _, n := range []uint64{1, 0, 4, 3} { // tables; circuit and log height; claims
+		number(n)
+	}
+	want := formats.Digest(sha256.Sum256(b))
+	want[0] &= 0x1f
+	statement, err := StatementOf(s.pk.Key, []formats.Table{{LogHeight: 4}}, []formats.Claim{
+		{Entry: 2, Results: formats.Elements{}.Append(9)}, {Entry: 0, Args: formats.Elements{}.Append(3)}, {Entry: 1}})
+	if err != nil || statement.Protocol != want {
+		t.Errorf("the protocol is %x, want %x (%v)", statement.Protocol, want, err)
 	}
 }
 

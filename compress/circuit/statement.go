@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of the circuit and of its statement. It is part of the protocol id and changes when a circuit of equal shape would check anything else.
-const Version = 1
+const Version = 2
 
 // Statement is what a compressed root proves: under the program whose verifying key has the digest Program, the claims with the digest Claims hold, as checked by the protocol
 // Protocol.
