@@ -63,26 +63,27 @@ func encodePhase2(circuit, source formats.Digest, p *mpcsetup.Phase2) ([]byte, e
 	return b.Bytes(), nil
 }
 
-// contribution is a decoded file.
+// contribution is a file whose layout was checked. Its points take twice the file's length, so they are decoded only when they are needed.
 type contribution struct {
 	circuit, source formats.Digest
-	phase2          *mpcsetup.Phase2
+	lengths         [2]int // of the lists PKK and Z
+	body            []byte
 }
 
-// decodePhase2 reads a contribution. The lengths inside are compared with the file's before gnark, which allocates what they say, sees them.
-func decodePhase2(data []byte) (*contribution, error) {
-	bad := func(what string) error {
-		return &formats.Error{Class: formats.Malformed, Place: "contribution", What: what, Expected: "a file of ixprove ceremony", Got: strconv.Itoa(len(data)) + " bytes", Next: "fetch the contribution again"}
-	}
+func badContribution(what string, length int) error {
+	return &formats.Error{Class: formats.Malformed, Place: "contribution", What: what, Expected: "a file of ixprove ceremony", Got: strconv.Itoa(length) + " bytes", Next: "fetch the contribution again"}
+}
+
+// readPhase2 checks a contribution's layout. The lengths inside are compared with the file's before gnark, which allocates what they say, sees them.
+func readPhase2(data []byte) (*contribution, error) {
 	if len(data) < phase2Head || string(data[:len(phase2Magic)]) != phase2Magic {
-		return nil, bad("this is no contribution")
+		return nil, badContribution("this is no contribution", len(data))
 	}
-	c := &contribution{phase2: new(mpcsetup.Phase2)}
+	c := &contribution{body: data[phase2Head:]}
 	copy(c.circuit[:], data[len(phase2Magic):])
 	copy(c.source[:], data[len(phase2Magic)+formats.DigestBytes:])
-	body := data[phase2Head:]
 	// Number of commitments, delta; the lists PKK and Z; delta of G2; the proof of the update; the challenge. gnark also reads uncompressed points, which would put its lengths elsewhere.
-	rest := body
+	rest := c.body
 	skip := func(n int) bool {
 		if n < 0 || n > len(rest) {
 			return false
@@ -99,33 +100,47 @@ func decodePhase2(data []byte) (*contribution, error) {
 		return true
 	}
 	const g1, g2 = bn254.SizeOfG1AffineCompressed, bn254.SizeOfG2AffineCompressed
-	list := func() bool {
+	list := func(length *int) bool {
 		if len(rest) < 4 {
 			return false
 		}
 		n := binary.BigEndian.Uint32(rest)
-		return skip(4) && uint64(n) <= uint64(len(rest)/g1) && points(int(n), g1)
+		if !skip(4) || uint64(n) > uint64(len(rest)/g1) {
+			return false
+		}
+		*length = int(n)
+		return points(*length, g1)
 	}
-	if len(rest) < 2 || binary.BigEndian.Uint16(rest) != 0 || !skip(2) || !points(1, g1) || !list() || !list() || !points(1, g2) || !points(1, g1) || !points(1, g2) || len(rest) == 0 || len(rest) != 1+int(rest[0]) {
-		return nil, bad("the contribution is cut short or of another circuit")
-	}
-	if _, err := c.phase2.ReadFrom(bytes.NewReader(body)); err != nil {
-		return nil, bad("a point of the contribution is not in its group")
+	if len(rest) < 2 || binary.BigEndian.Uint16(rest) != 0 || !skip(2) || !points(1, g1) || !list(&c.lengths[0]) || !list(&c.lengths[1]) || !points(1, g2) || !points(1, g1) || !points(1, g2) ||
+		len(rest) == 0 || len(rest) != 1+int(rest[0]) {
+		return nil, badContribution("the contribution is cut short or of another circuit", len(data))
 	}
 	return c, nil
+}
+
+func (c *contribution) decode() (*mpcsetup.Phase2, error) {
+	p := new(mpcsetup.Phase2)
+	if _, err := p.ReadFrom(bytes.NewReader(c.body)); err != nil {
+		return nil, badContribution("a point of the contribution is not in its group", phase2Head+len(c.body))
+	}
+	return p, nil
 }
 
 // Contribute adds a contribution of secret randomness to the latest one and returns the file that follows it. The randomness is forgotten with this process. Errors are *formats.Error of
 // class Malformed, or that of ctx.
 func Contribute(ctx context.Context, latest []byte) ([]byte, error) {
 	snark.Quiet()
-	c, err := decodePhase2(latest)
+	c, err := readPhase2(latest)
 	if err != nil {
 		return nil, err
 	}
 	return await(ctx, func() ([]byte, error) {
-		c.phase2.Contribute()
-		return encodePhase2(c.circuit, c.source, c.phase2)
+		p, err := c.decode()
+		if err != nil {
+			return nil, err
+		}
+		p.Contribute()
+		return encodePhase2(c.circuit, c.source, p)
 	})
 }
 
@@ -139,20 +154,22 @@ func (c *Ceremony) Verify(ctx context.Context, files [][]byte) (formats.Digest, 
 	return await(ctx, func() (formats.Digest, error) {
 		first := new(mpcsetup.Phase2)
 		first.Initialize(c.System.cs.(*cs.R1CS), c.common)
-		return transcript, c.follow(first, files[0], list)
+		_, err := c.follow(first, files[0], list)
+		return transcript, err
 	})
 }
 
-// read decodes the files and hashes them.
+// read checks the files' layouts, that they are of the circuit and phase 1, and hashes them.
 func (c *Ceremony) read(files [][]byte) ([]*contribution, formats.Digest, error) {
 	if len(files) == 0 {
 		return nil, formats.Digest{}, &formats.Error{Class: formats.Invalid, Place: "ceremony", What: "there is no contribution", Next: "ixprove ceremony init starts a ceremony"}
 	}
+	shape := c.System.groth16Shape()
 	h := sha256.New()
 	h.Write([]byte("ixprove/1 ceremony"))
 	var list []*contribution
 	for i, data := range files {
-		one, err := decodePhase2(data)
+		one, err := readPhase2(data)
 		if err != nil {
 			return nil, formats.Digest{}, at(i, err)
 		}
@@ -164,6 +181,9 @@ func (c *Ceremony) read(files [][]byte) ([]*contribution, formats.Digest, error)
 				return nil, formats.Digest{}, at(i, &formats.Error{Class: formats.Incompatible, Place: "contribution", What: "the contribution is of another " + d.what, Expected: verifier.Hex(d.want), Got: verifier.Hex(d.got),
 					Next: "use the proof and the powers of tau that the ceremony was started with"})
 			}
+		}
+		if one.lengths != [2]int{shape.private, shape.domain - 1} { // so that what is decoded later is no larger than the circuit's
+			return nil, formats.Digest{}, at(i, badContribution("the contribution is cut short or of another circuit", len(data)))
 		}
 		digest := sha256.Sum256(data)
 		h.Write(digest[:])
@@ -181,23 +201,27 @@ func at(i int, err error) error {
 	return err
 }
 
-// follow checks that list[0] is first, and each contribution the next.
-func (c *Ceremony) follow(first *mpcsetup.Phase2, file []byte, list []*contribution) error {
+// follow checks that the first file is first, and that each contribution follows the one before. It returns the last; two are in memory at a time.
+func (c *Ceremony) follow(first *mpcsetup.Phase2, file []byte, list []*contribution) (*mpcsetup.Phase2, error) {
 	if want, err := encodePhase2(c.System.ID, c.phase1.Source, first); err != nil {
-		return err
+		return nil, err
 	} else if !bytes.Equal(want, file) {
-		return at(0, &formats.Error{Class: formats.Rejected, Place: "contribution", What: "the ceremony does not start where it must", Expected: "what ixprove ceremony init makes", Got: "another file",
+		return nil, at(0, &formats.Error{Class: formats.Rejected, Place: "contribution", What: "the ceremony does not start where it must", Expected: "what ixprove ceremony init makes", Got: "another file",
 			Next: "do not use this ceremony"})
 	}
 	previous := first
 	for i, one := range list[1:] {
-		if err := previous.Verify(one.phase2); err != nil {
-			return at(i+1, &formats.Error{Class: formats.Rejected, Place: "contribution", What: "this does not contribute to the file before it", Expected: "a proof of the contributor's update", Got: err.Error(),
+		next, err := one.decode()
+		if err != nil {
+			return nil, at(i+1, err)
+		}
+		if err := previous.Verify(next); err != nil {
+			return nil, at(i+1, &formats.Error{Class: formats.Rejected, Place: "contribution", What: "this does not contribute to the file before it", Expected: "a proof of the contributor's update", Got: err.Error(),
 				Next: "leave it out, and all that follow"})
 		}
-		previous = one.phase2
+		previous = next
 	}
-	return nil
+	return previous, nil
 }
 
 // Finish checks a ceremony with at least one contribution, adds the beacon, a public random value that nobody knew when the last contribution was made, and makes the keys. The setup's
@@ -217,10 +241,10 @@ func (c *Ceremony) Finish(ctx context.Context, files [][]byte, beacon []byte) (*
 	return await(ctx, func() (*Prover, error) {
 		first := new(mpcsetup.Phase2)
 		evaluations := first.Initialize(c.System.cs.(*cs.R1CS), c.common)
-		if err := c.follow(first, files[0], list); err != nil {
+		last, err := c.follow(first, files[0], list)
+		if err != nil {
 			return nil, err
 		}
-		last := list[len(list)-1].phase2
 		pk, vk := last.Seal(c.common, &evaluations, beacon)
 		k := groth16Keys{*pk.(*groth16.ProvingKey), *vk.(*groth16.VerifyingKey)}
 		source := sha256.Sum256(slices.Concat([]byte("ixprove/1 ceremony beacon"), transcript[:], beacon))

@@ -3,6 +3,7 @@ package compress_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -225,6 +226,22 @@ func TestCeremony(t *testing.T) {
 		return list
 	}
 	last := len(files[1]) - 1
+	// Two points more in each list, and all points good.
+	longer := func() [][]byte {
+		const lists = 16 + 2*formats.DigestBytes + 2 + bn254.SizeOfG1AffineCompressed
+		list := slices.Clone(files[:2])
+		out := slices.Clone(files[1][:lists])
+		rest := files[1][lists:]
+		for range 2 {
+			n := binary.BigEndian.Uint32(rest)
+			end := 4 + int(n)*bn254.SizeOfG1AffineCompressed
+			out = append(binary.BigEndian.AppendUint32(out, n+2), rest[4:end]...)
+			out = append(out, bytes.Repeat(rest[4:4+bn254.SizeOfG1AffineCompressed], 2)...)
+			rest = rest[end:]
+		}
+		list[1] = append(out, rest...)
+		return list
+	}
 	for name, test := range map[string]struct {
 		class formats.Class
 		do    func() error
@@ -242,6 +259,7 @@ func TestCeremony(t *testing.T) {
 		"a changed circuit":         {formats.Incompatible, func() error { _, err := c.Verify(ctx, changed(1, 20)); return err }},
 		"a changed phase 1":         {formats.Incompatible, func() error { _, err := c.Verify(ctx, changed(1, 60)); return err }},
 		"a file that is none":       {formats.Malformed, func() error { _, err := c.Verify(ctx, changed(0, 0)); return err }},
+		"longer lists":              {formats.Malformed, func() error { _, err := c.Verify(ctx, longer()); return err }},
 		"contributing to no file":   {formats.Malformed, func() error { _, err := compress.Contribute(ctx, files[0][:90]); return err }},
 		"contributing to a cut one": {formats.Malformed, func() error { _, err := compress.Contribute(ctx, files[1][:last]); return err }},
 	} {
