@@ -225,20 +225,20 @@ func (c *Ceremony) follow(first *mpcsetup.Phase2, file []byte, list []*contribut
 }
 
 // Finish checks a ceremony with at least one contribution, adds the beacon, a public random value that nobody knew when the last contribution was made, and makes the keys. The setup's
-// source is the digest of transcript and beacon. Errors are those of Verify, and of class Invalid if there is no contribution or no beacon.
-func (c *Ceremony) Finish(ctx context.Context, files [][]byte, beacon []byte) (*Prover, error) {
+// source is the digest of transcript and beacon. The transcript's digest is that of Verify. Errors are those of Verify, and of class Invalid if there is no contribution or no beacon.
+func (c *Ceremony) Finish(ctx context.Context, files [][]byte, beacon []byte) (p *Prover, transcript formats.Digest, err error) {
 	list, transcript, err := c.read(files)
 	if err != nil {
-		return nil, err
+		return nil, transcript, err
 	}
 	const leastBeacon = 16
 	switch {
 	case len(list) < 2:
-		return nil, &formats.Error{Class: formats.Invalid, Place: "ceremony", What: "nobody has contributed, so the secret is public", Expected: "at least one contribution", Got: "none", Next: "ixprove ceremony contribute"}
+		return nil, transcript, &formats.Error{Class: formats.Invalid, Place: "ceremony", What: "nobody has contributed, so the secret is public", Expected: "at least one contribution", Got: "none", Next: "ixprove ceremony contribute"}
 	case len(beacon) < leastBeacon:
-		return nil, (&formats.Error{Class: formats.Invalid, Place: "beacon", What: "the beacon is too short", Next: "take a public random value of a time after the last contribution"}).Mismatch(leastBeacon, uint64(len(beacon)))
+		return nil, transcript, (&formats.Error{Class: formats.Invalid, Place: "beacon", What: "the beacon is too short", Next: "take a public random value of a time after the last contribution"}).Mismatch(leastBeacon, uint64(len(beacon)))
 	}
-	return await(ctx, func() (*Prover, error) {
+	p, err = await(ctx, func() (*Prover, error) {
 		first := new(mpcsetup.Phase2)
 		evaluations := first.Initialize(c.System.cs.(*cs.R1CS), c.common)
 		last, err := c.follow(first, files[0], list)
@@ -250,4 +250,5 @@ func (c *Ceremony) Finish(ctx context.Context, files [][]byte, beacon []byte) (*
 		source := sha256.Sum256(slices.Concat([]byte("ixprove/1 ceremony beacon"), transcript[:], beacon))
 		return c.System.newGroth16(k, formats.Setup{Mode: formats.SetupCeremony, Source: source, Name: c.phase1.Name})
 	})
+	return p, transcript, err
 }

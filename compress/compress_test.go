@@ -197,15 +197,18 @@ func TestCeremony(t *testing.T) {
 		t.Errorf("a shorter ceremony: %v", err)
 	}
 	beacon := []byte("a public random value")
-	a, errA := c.Finish(ctx, files, beacon)
-	b, errB := ceremony(t).Finish(ctx, files, beacon)
+	a, finished, errA := c.Finish(ctx, files, beacon)
+	b, _, errB := ceremony(t).Finish(ctx, files, beacon)
 	if err := errors.Join(errA, errB); err != nil {
 		t.Fatal(err)
+	}
+	if finished != digest {
+		t.Errorf("finishing is of transcript %x, verifying of %x", finished, digest)
 	}
 	if !bytes.Equal(a.Key.Encoded(), b.Key.Encoded()) {
 		t.Error("everyone must get the same key of a ceremony")
 	}
-	if other, err := c.Finish(ctx, files, []byte("another public random value")); err != nil || other.Key.Digest() == a.Key.Digest() || other.Key.Setup.Source == a.Key.Setup.Source {
+	if other, _, err := c.Finish(ctx, files, []byte("another public random value")); err != nil || other.Key.Digest() == a.Key.Digest() || other.Key.Setup.Source == a.Key.Setup.Source {
 		t.Errorf("the beacon changes nothing (%v)", err)
 	}
 	other := transcript(t, c)
@@ -246,13 +249,13 @@ func TestCeremony(t *testing.T) {
 		class formats.Class
 		do    func() error
 	}{
-		"no contribution":           {formats.Invalid, func() error { _, err := c.Finish(ctx, files[:1], beacon); return err }},
+		"no contribution":           {formats.Invalid, func() error { _, _, err := c.Finish(ctx, files[:1], beacon); return err }},
 		"no file":                   {formats.Invalid, func() error { _, err := c.Verify(ctx, nil); return err }},
-		"a short beacon":            {formats.Invalid, func() error { _, err := c.Finish(ctx, files, []byte("short")); return err }},
+		"a short beacon":            {formats.Invalid, func() error { _, _, err := c.Finish(ctx, files, []byte("short")); return err }},
 		"one left out":              {formats.Rejected, func() error { _, err := c.Verify(ctx, [][]byte{files[0], files[2]}); return err }},
-		"of another ceremony":       {formats.Rejected, func() error { _, err := c.Finish(ctx, [][]byte{files[0], files[1], other[2]}, beacon); return err }},
+		"of another ceremony":       {formats.Rejected, func() error { _, _, err := c.Finish(ctx, [][]byte{files[0], files[1], other[2]}, beacon); return err }},
 		"another order":             {formats.Rejected, func() error { _, err := c.Verify(ctx, [][]byte{files[0], files[2], files[1]}); return err }},
-		"a start with a secret":     {formats.Rejected, func() error { _, err := c.Finish(ctx, files[1:], beacon); return err }},
+		"a start with a secret":     {formats.Rejected, func() error { _, _, err := c.Finish(ctx, files[1:], beacon); return err }},
 		"another start":             {formats.Rejected, func() error { _, err := c.Verify(ctx, [][]byte{files[1], files[1], files[2]}); return err }},
 		"another circuit":           {formats.Incompatible, func() error { _, err := elsewhere.Verify(ctx, files); return err }},
 		"a changed challenge":       {formats.Rejected, func() error { _, err := c.Verify(ctx, changed(1, last)); return err }},
@@ -437,7 +440,7 @@ func TestStops(t *testing.T) {
 		"initial":      func() error { _, err := c.Initial(stopped); return err },
 		"contribute":   func() error { _, err := compress.Contribute(stopped, files[0]); return err },
 		"verify":       func() error { _, err := c.Verify(stopped, files); return err },
-		"finish":       func() error { _, err := c.Finish(stopped, files, make([]byte, 32)); return err },
+		"finish":       func() error { _, _, err := c.Finish(stopped, files, make([]byte, 32)); return err },
 		"groth16 keys": func() error { _, err := system(t, formats.BackendGroth16, true).SetupGroth16Dev(stopped); return err },
 	} {
 		if err := do(); !errors.Is(err, context.Canceled) {

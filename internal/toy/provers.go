@@ -61,7 +61,8 @@ func Provers(ctx context.Context, ptau string) (map[string]*compress.Prover, err
 			if err != nil {
 				return nil, err
 			}
-			return c.Finish(ctx, [][]byte{first, second}, []byte("a public random value"))
+			p, _, err := c.Finish(ctx, [][]byte{first, second}, []byte("a public random value"))
+			return p, err
 		},
 		Groth16Dev: func() (*compress.Prover, error) {
 			s, err := Compile(ctx, formats.BackendGroth16, true)

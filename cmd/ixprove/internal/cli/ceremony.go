@@ -124,16 +124,21 @@ func (c *ceremonyFlags) count() int {
 	}
 }
 
-func (c *ceremonyFlags) read(t *tool) ([][]byte, error) {
+// read reads the files of the folder, which must have them all: a ceremony that ended at a gap would be one without those who came after it.
+func (c *ceremonyFlags) read() ([][]byte, error) {
+	latest, err := c.latest()
+	if err != nil {
+		return nil, err
+	}
 	files := make([][]byte, c.count())
+	if len(files) <= latest {
+		return nil, &failure{exitMalformed, classInput, detail{Place: *c.folder, What: "a contribution is missing", Expected: filepath.Base(phase2Name("", len(files))),
+			Got: "none, and " + filepath.Base(phase2Name("", latest)), Next: "fetch it from whoever published it"}}
+	}
 	for i := range files {
-		var err error
 		if files[i], err = readFile(phase2Name(*c.folder, i), maxPhase2Bytes); err != nil {
 			return nil, err
 		}
-	}
-	if len(files) == 0 {
-		return nil, &failure{exitMalformed, classInput, detail{Place: *c.folder, What: "there is no ceremony in this folder", Expected: "0000.phase2", Got: "none", Next: "ixprove ceremony init --srs FILE starts one"}}
 	}
 	return files, nil
 }
@@ -238,12 +243,22 @@ func (c *ceremonyFlags) latest() (int, error) {
 	return latest, nil
 }
 
-func (c *ceremonyFlags) verify(t *tool, do *steps) (*ceremonyResult, error) {
-	files, err := c.read(t)
+// reopen is open for a ceremony that has begun, with its files.
+func (c *ceremonyFlags) reopen(t *tool, do *steps) (*compress.Ceremony, [][]byte, *ceremonyResult, error) {
+	files, err := c.read()
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	ceremony, r, err := c.open(t, do)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r.Contributions = len(files) - 1
+	return ceremony, files, r, nil
+}
+
+func (c *ceremonyFlags) verify(t *tool, do *steps) (*ceremonyResult, error) {
+	ceremony, files, r, err := c.reopen(t, do)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +266,7 @@ func (c *ceremonyFlags) verify(t *tool, do *steps) (*ceremonyResult, error) {
 	if err != nil {
 		return nil, inFile(*c.folder, err)
 	}
-	r.Contributions, r.Transcript = len(files)-1, verifier.Hex(transcript)
+	r.Transcript = verifier.Hex(transcript)
 	return r, nil
 }
 
@@ -269,15 +284,11 @@ func (c *ceremonyFlags) finish(t *tool, do *steps) (*ceremonyResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := c.read(t)
+	ceremony, files, r, err := c.reopen(t, do)
 	if err != nil {
 		return nil, err
 	}
-	ceremony, r, err := c.open(t, do)
-	if err != nil {
-		return nil, err
-	}
-	p, err := ceremony.Finish(t.ctx, files, beacon)
+	p, transcript, err := ceremony.Finish(t.ctx, files, beacon)
 	if err != nil {
 		return nil, inFile(*c.folder, err)
 	}
@@ -290,6 +301,7 @@ func (c *ceremonyFlags) finish(t *tool, do *steps) (*ceremonyResult, error) {
 		}
 	}
 	o := newRootKeyObject(p.Key)
-	r.Contributions, r.Transcript, r.Key, r.KeyFile, r.next = len(files)-1, o.Setup.Source, &o, *c.out, "Publish all files of "+*c.folder+" and the beacon: everyone can make the same keys of them.\nixprove compress-root --groth16 uses them."
+	r.Transcript, r.Key, r.KeyFile = verifier.Hex(transcript), &o, *c.out
+	r.next = "Publish all files of " + *c.folder + " and the beacon: everyone can make the same keys of them.\nixprove compress-root --groth16 uses them."
 	return r, nil
 }

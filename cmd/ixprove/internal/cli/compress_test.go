@@ -289,9 +289,27 @@ func TestCompressCeremony(t *testing.T) {
 	if o := mustSmall(t, "ceremony", "verify", "--srs", "tau.ptau"); !strings.Contains(o.stdout, "contributions  2") || !strings.Contains(o.stdout, "transcript") {
 		t.Errorf("got\n%s", o.stdout)
 	}
+	verified := new(ceremonyResult)
+	oneObject(t, mustSmall(t, "ceremony", "verify", "--srs", "tau.ptau", "--json").stdout, verified)
 	expectSmall(t, exitUsage, "--beacon", "ceremony", "finish", "--srs", "tau.ptau")
+	// Nobody's contribution is dropped for one that is missing before it.
+	gap := filepath.Join("ceremony", "0001.phase2")
+	if err := os.Rename(gap, "away"); err != nil {
+		t.Fatal(err)
+	}
+	expectSmall(t, exitMalformed, "0001.phase2", "ceremony", "verify", "--srs", "tau.ptau")
+	expectSmall(t, exitMalformed, "a contribution is missing", "ceremony", "finish", "--srs", "tau.ptau", "--beacon", beacon)
+	if err := os.Rename("away", gap); err != nil {
+		t.Fatal(err)
+	}
+	later := filepath.Join("ceremony", "0004.phase2")
+	put(t, later, string(get(t, gap)))
+	expectSmall(t, exitMalformed, "0003.phase2", "ceremony", "finish", "--srs", "tau.ptau", "--beacon", beacon)
+	if err := os.Remove(later); err != nil {
+		t.Fatal(err)
+	}
 	expectSmall(t, exitMalformed, "too short", "ceremony", "finish", "--srs", "tau.ptau", "--beacon", "00")
-	if o := mustSmall(t, "ceremony", "finish", "--srs", "tau.ptau", "--beacon", beacon, "-o", "root.vk"); !strings.Contains(o.stdout, "compress-root --groth16") {
+	if o := mustSmall(t, "ceremony", "finish", "--srs", "tau.ptau", "--beacon", beacon, "-o", "root.vk"); !strings.Contains(o.stdout, "compress-root --groth16") || !strings.Contains(o.stdout, verified.Transcript) {
 		t.Errorf("got\n%s", o.stdout)
 	}
 	if o := mustSmall(t, "compress-root", "--groth16"); !strings.Contains(o.stdout, "of which 256 are the groth16 proof") || strings.Contains(o.stdout, "INSECURE") {
