@@ -186,6 +186,44 @@ func TestPowersAreRanked(t *testing.T) {
 	}
 }
 
+// TestPowersStay sets up several times with powers of one tau: the most and the best known ones stay, and keys follow when an origin becomes known.
+func TestPowersStay(t *testing.T) {
+	setups := compress.NewSetups(t.TempDir())
+	s := system(t, formats.BackendPlonk, true)
+	keep := func(logSize int, name string) *srs.SRS {
+		t.Helper()
+		p := realPowers(t, logSize)
+		p.Setup.Name = name
+		if err := setups.KeepPowers(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	load := func(p *srs.SRS) *compress.Prover {
+		t.Helper()
+		prover, err := setups.Plonk(ctx, s, p.Setup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return prover
+	}
+	first := load(keep(s.LogDomain, srs.Unknown))
+	if again := load(keep(3, srs.Unknown)); again.Key.Digest() != first.Key.Digest() { // fewer than the circuit needs
+		t.Error("another key")
+	}
+	known := load(keep(s.LogDomain, "a ceremony"))
+	if known.Key.Setup.Name != "a ceremony" || known.Key.Setup.Source != first.Key.Setup.Source {
+		t.Errorf("a key of %+v", known.Key.Setup)
+	}
+	if again := load(keep(s.LogDomain, srs.Unknown)); again.Key.Digest() != known.Key.Digest() {
+		t.Errorf("a key of %+v", again.Key.Setup)
+	}
+	list, err := setups.Keys(ctx)
+	if err != nil || len(list) != 1 || list[0].Digest() != known.Key.Digest() {
+		t.Errorf("%d keys (%v)", len(list), err)
+	}
+}
+
 func TestCeremony(t *testing.T) {
 	c := ceremony(t)
 	files := transcript(t, c)

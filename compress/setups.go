@@ -42,11 +42,37 @@ const (
 
 func lagrangeName(logSize int) string { return "lagrange-" + strconv.Itoa(logSize) }
 
-// KeepPowers keeps powers of tau.
+func powersPath(source formats.Digest) keys.Path {
+	return keys.Path{"srs", verifier.Hex(source), "powers"}
+}
+
+// KeepPowers keeps powers of tau, unless as many of them are kept already, undamaged. One tau has one origin: if that of the kept powers is known, it becomes that of p.
 func (s *Setups) KeepPowers(ctx context.Context, p *srs.SRS) error {
+	path := powersPath(p.Setup.Source)
+	if e, err := s.store.Open(path); err == nil && e.Setup.Mode == p.Setup.Mode && e.Setup.Source == p.Setup.Source {
+		if rank(e.Setup) < rank(p.Setup) {
+			p.Setup = e.Setup
+		}
+		if e.Setup == p.Setup && keptPowers(ctx, e) >= len(p.G1) {
+			return nil
+		}
+	}
 	tau := p.Tau.RawBytes()
-	return s.store.Put(ctx, keys.Path{"srs", verifier.Hex(p.Setup.Source), "powers"}, p.Setup, keys.Files{
+	return s.store.Put(ctx, path, p.Setup, keys.Files{
 		filePowers: func(w io.Writer) error { return srs.WritePoints(w, p.G1) }, fileTau: keys.Bytes(tau[:])})
+}
+
+// keptPowers is the number of powers in an entry, 0 if it is damaged.
+func keptPowers(ctx context.Context, e *keys.Entry) int {
+	if _, err := e.Read(ctx, fileTau, bn254.SizeOfG2AffineUncompressed); err != nil {
+		return 0
+	}
+	f, err := e.File(ctx, filePowers)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return int(f.Size() / bn254.SizeOfG1AffineUncompressed)
 }
 
 // KeepLagrange computes or reads the Lagrange points of a domain and keeps them, unless they are kept already.
@@ -91,8 +117,7 @@ func rank(s formats.Setup) int {
 // LoadPowers loads kept powers of tau for domains of up to 2^logSize, with Lagrange points that are kept or, if not, made and then kept. Of the development setup, more are made where
 // fewer were kept. Errors are *formats.Error of class Malformed for a damaged file and Invalid for too few powers, or that of ctx.
 func (s *Setups) LoadPowers(ctx context.Context, setup formats.Setup, logSize int) (*srs.SRS, error) {
-	source := verifier.Hex(setup.Source)
-	e, err := s.store.Open(keys.Path{"srs", source, "powers"})
+	e, err := s.store.Open(powersPath(setup.Source))
 	if err != nil {
 		return nil, err
 	}
@@ -165,14 +190,14 @@ func (s *Setups) Keep(ctx context.Context, p *Prover) error {
 	return s.store.Put(ctx, p.System.path(p.Key.Setup.Source), p.Key.Setup, files)
 }
 
-// Plonk is the prover of a circuit under kept powers of tau: with the key that was kept, or with one made now and kept. Errors are those of LoadPowers and SetupPlonk.
+// Plonk is the prover of a circuit under kept powers of tau: with the key that was kept, or with one made now and kept, also in place of one from before the powers' origin was known. Errors are those of LoadPowers and SetupPlonk.
 func (s *Setups) Plonk(ctx context.Context, system *System, setup formats.Setup) (*Prover, error) {
 	powers, err := s.LoadPowers(ctx, setup, system.LogDomain)
 	if err != nil {
 		return nil, err
 	}
 	e, err := s.store.Open(system.path(setup.Source))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && e.Setup != setup {
 		p, err := system.SetupPlonk(ctx, powers)
 		if err != nil {
 			return nil, err

@@ -397,11 +397,11 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 			return nil, err
 		}
 		defer closeFile()
-		r.Powers, r.Setup = len(powers.G1), newSetupObject(powers.Setup)
 		do.next(stageKeys)
 		if err := s.keepPowers(t, setups, powers, system); err != nil {
 			return nil, kept(setups, err)
 		}
+		r.Powers, r.Setup = len(powers.G1), newSetupObject(powers.Setup)
 		if system != nil {
 			if p, err = setups.Plonk(t.ctx, system, powers.Setup); err != nil {
 				return nil, kept(setups, err)
