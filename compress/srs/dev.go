@@ -24,13 +24,13 @@ func Dev(ctx context.Context, logSize int) (*SRS, error) {
 	for i := 1; i < len(scalars); i++ {
 		scalars[i].Mul(&scalars[i-1], &tau)
 	}
-	_, _, g1, g2 := bn254.Generators()
+	_, _, g1, _ := bn254.Generators()
 	s := &SRS{}
 	var err error
 	if s.G1, err = multiples(ctx, &g1, scalars); err != nil {
 		return nil, err
 	}
-	s.Tau.ScalarMultiplication(&g2, tau.BigInt(new(big.Int)))
+	s.Tau = devTauG2()
 	s.Setup = formats.Setup{Mode: formats.SetupInsecureDev, Source: Digest(&s.G1[1], &s.Tau), Name: DevName}
 	s.Prepared, s.lagrange = true, devLagrange
 	return s, nil
@@ -45,6 +45,21 @@ func devTau() (tau fr.Element) {
 		panic(err) // impossible: the domain is short
 	}
 	return h[0]
+}
+
+func devTauG2() (p bn254.G2Affine) {
+	_, _, _, g2 := bn254.Generators()
+	tau := devTau()
+	return *p.ScalarMultiplication(&g2, tau.BigInt(new(big.Int)))
+}
+
+// refuseDev refuses the development setup's powers in a file, where they would pass for somebody's ceremony.
+func (s *SRS) refuseDev() error {
+	if dev := devTauG2(); s.Tau.Equal(&dev) {
+		return &formats.Error{Class: formats.Invalid, Place: "powers of tau", What: "they are of the tau that everybody knows", Expected: "a setup whose secret is not known", Got: DevName,
+			Next: "use the file of a ceremony; for development, ixprove setup plonk --insecure-dev"}
+	}
+	return nil
 }
 
 // devLagrange computes L_i(tau) = w^i (tau^n - 1) / (n (tau - w^i)) and multiplies the generator.

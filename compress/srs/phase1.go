@@ -50,6 +50,9 @@ func ReadPhase1(ctx context.Context, f Source, logSize int) (*mpcsetup.SrsCommon
 	if err := s.check(ctx); err != nil {
 		return fail(err)
 	}
+	if err := s.refuseDev(); err != nil {
+		return fail(err)
+	}
 	if err := checkPhase1(c); err != nil {
 		return fail(err)
 	}

@@ -145,9 +145,6 @@ func readPtau(ctx context.Context, f Source, want int64, _ func() ([]byte, error
 	if _, prepared := p.sections[ptauLagrange]; prepared {
 		s.Prepared = true
 		s.lagrange = func(ctx context.Context, logSize int) ([]bn254.G1Affine, error) {
-			if logSize > p.power {
-				return toLagrange(ctx, s.G1[:1<<logSize])
-			}
 			return p.g1(ctx, ptauLagrange, 1<<logSize-1, 1<<logSize)
 		}
 	}

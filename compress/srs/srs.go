@@ -104,6 +104,9 @@ func Read(ctx context.Context, f Source, logSize int, companion func() ([]byte, 
 	if err := s.check(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.refuseDev(); err != nil {
+		return nil, err
+	}
 	s.Setup.Mode, s.Setup.Source = formats.SetupUniversal, Digest(&s.G1[1], &s.Tau)
 	if s.Setup.Name == "" {
 		s.Setup.Name = knownTau(&s.Tau)

@@ -293,6 +293,16 @@ func TestWrongStructure(t *testing.T) {
 			return err
 		})
 	}
+	// The tau that everybody knows.
+	dev := &secret{power: testPower, tau: devTau(), alpha: s.alpha, beta: s.beta}
+	_, devG2 := dev.flat(1, true)
+	for _, data := range files(t, dev) {
+		expect(t, "tau that everybody knows", formats.Invalid, func() error { _, err := read(data, testPower, devG2); return err })
+	}
+	expect(t, "tau that everybody knows", formats.Invalid, func() error {
+		_, _, err := ReadPhase1(context.Background(), bytes.NewReader(ptauFile(dev.ptauParts(t))), testPower)
+		return err
+	})
 	// A last section that says to be longer than the file.
 	whole := ptauFile(s.ptauParts(t))
 	longer := slices.Clone(whole)
