@@ -1,6 +1,7 @@
 package snark
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/consensys/gnark-crypto/ecc/bn254"
@@ -67,7 +68,20 @@ func EncodeGroth16Key(vk *groth16.VerifyingKey) []byte {
 
 func decodeGroth16Key(data []byte) system {
 	l, vk := &layout{b: data}, &groth16.VerifyingKey{}
-	if groth16Key(l, vk); !l.whole() || vk.G1.Alpha.IsInfinity() || vk.G2.Beta.IsInfinity() || vk.G2.Gamma.IsInfinity() || vk.G2.Delta.IsInfinity() || vk.Precompute() != nil {
+	if groth16Key(l, vk); !l.whole() || vk.G1.Alpha.IsInfinity() {
+		return nil
+	}
+	// At infinity, a public input's point would let it have any value, and a commitment's points would prove any commitment known.
+	for i := range Publics {
+		if vk.G1.K[1+i].IsInfinity() {
+			return nil
+		}
+	}
+	g2 := []*bn254.G2Affine{&vk.G2.Beta, &vk.G2.Gamma, &vk.G2.Delta}
+	for i := range vk.CommitmentKeys {
+		g2 = append(g2, &vk.CommitmentKeys[i].G, &vk.CommitmentKeys[i].GSigmaNeg)
+	}
+	if slices.ContainsFunc(g2, (*bn254.G2Affine).IsInfinity) || vk.Precompute() != nil {
 		return nil
 	}
 	return groth16System{vk}

@@ -61,7 +61,7 @@ func decodePlonkKey(data []byte) system {
 	l, vk := &layout{b: data}, &plonk.VerifyingKey{}
 	var tau bn254.G2Affine
 	plonkKey(l, vk, &tau)
-	if !l.whole() || vk.Size < 2 || bits.OnesCount64(vk.Size) != 1 || vk.Size > 1<<srs.MaxLogSize || tau.IsInfinity() {
+	if !l.whole() || vk.Size <= Publics || bits.OnesCount64(vk.Size) != 1 || vk.Size > 1<<srs.MaxLogSize || tau.IsInfinity() {
 		return nil
 	}
 	for _, i := range vk.CommitmentConstraintIndexes {

@@ -305,12 +305,17 @@ func TestKeyChecks(t *testing.T) {
 	}{
 		{"a domain that is no power of two", toy.Plonk, func(k []byte) { k[7] = 33 }},
 		{"a domain of one", toy.Plonk, func(k []byte) { k[7] = 1 }},
+		{"a domain without room for the public inputs", toy.Plonk, func(k []byte) { k[7] = 4 }},
 		{"an endless domain", toy.Plonk, func(k []byte) { k[0], k[7] = 0x80, 0 }},
 		{"a commitment beyond the domain", toy.Plonk, func(k []byte) { k[23] = 40 }},
 		{"a commitment at an endless index", toy.Plonk, func(k []byte) { k[16] = 0xff }},
 		{"tau at infinity", toy.Plonk, func(k []byte) { clear(k[len(k)-128:]) }},
 		{"alpha at infinity", toy.Groth16, func(k []byte) { clear(k[8:72]) }},
 		{"gamma at infinity", toy.Groth16, func(k []byte) { clear(k[72+128 : 72+256]) }},
+		{"a public input at infinity", toy.Groth16, func(k []byte) { clear(k[72+384+64 : 72+384+128]) }},
+		{"the last public input at infinity", toy.Groth16, func(k []byte) { clear(k[72+384+320 : 72+384+384]) }},
+		{"a commitment's key at infinity", toy.Groth16Dev, func(k []byte) { clear(k[len(k)-128:]) }},
+		{"a commitment's generator at infinity", toy.Groth16Dev, func(k []byte) { clear(k[len(k)-256 : len(k)-128]) }},
 		{"endless public inputs in a commitment", toy.Groth16Dev, func(k []byte) { k[8] = 0xff }},
 	} {
 		raw := list[c.kind].key.RootKey
