@@ -127,6 +127,8 @@ func TestCompressPlonk(t *testing.T) {
 	mustSmall(t, "verify", "root.plonk.cbor", "--insecure", "--key", "root.vk", "--key-digest", hex.EncodeToString(digest[:]))
 	digest[0] ^= 1
 	expectSmall(t, exitIncompatible, "--key-digest pins", "verify", "root.plonk.cbor", "--insecure", "--key", "root.vk", "--key-digest", hex.EncodeToString(digest[:]))
+	expectSmall(t, exitIncompatible, "--key-digest pins", "inspect", "root.vk", "--key-digest", hex.EncodeToString(digest[:]))
+	expectSmall(t, exitIncompatible, "--key-digest pins", "export-solidity", "--key", "root.vk", "--key-digest", hex.EncodeToString(digest[:]))
 	mustSmall(t, "export-solidity", "--key", "root.vk", "-o", "again.sol")
 	if !bytes.Equal(get(t, "again.sol"), get(t, "IxproveRootVerifier.sol")) {
 		t.Error("the contract differs without the proof")
@@ -185,6 +187,9 @@ func TestCompressProgram(t *testing.T) {
 		expectSmall(t, exitRejected, "not the calls", append(verify, "--program", "list.ix", "--call", call, "--call", call)...)
 		expectSmall(t, exitIncompatible, "not of this program", append(verify, "--program", "other.ix")...)
 	}
+	expectSmall(t, exitIncompatible, "not of this program", "export-solidity", "--key", "root.vk", "--program", "other.ix")
+	expectSmall(t, exitIncompatible, "not of this program", "inspect", "root.vk", "--program", "other.ix")
+	mustSmall(t, "export-solidity", "--key", "root.vk", "--program", "list.ix")
 	mustSmall(t, "export-solidity", "--calldata", "call.hex")
 	// Two claims: entry 0 with its argument 0 and result 0, and entry 1, the memory, which has neither.
 	const claims = "0000000000000002" + "0000000000000000" + "0000000000000002" + "0000000000000000" + "0000000000000000" + "0000000000000001" + "0000000000000000"

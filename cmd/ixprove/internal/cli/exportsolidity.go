@@ -39,7 +39,7 @@ func prepareExportSolidity(f *pflag.FlagSet) action {
 	call := f.String("calldata", "", "write the call that checks the proof to `FILE`, in hexadecimal")
 	return func(t *tool) (result, error) {
 		var root *formats.Root
-		var digest formats.Digest
+		var key *snark.Key
 		if k.file == "" || *call != "" || t.operand != "" {
 			path := cmp.Or(t.operand, rootName(formats.BackendPlonk))
 			data, err := t.read(path, formats.MaxRootBytes)
@@ -53,11 +53,12 @@ func prepareExportSolidity(f *pflag.FlagSet) action {
 			if err != nil {
 				return nil, err
 			}
-			root, digest = v.root, v.key.Digest()
-		}
-		key, err := k.chooseRoot(t, digest)
-		if err != nil {
-			return nil, err
+			root, key = v.root, v.key
+		} else {
+			var err error
+			if key, err = k.chooseRoot(t, formats.Digest{}); err != nil {
+				return nil, err
+			}
 		}
 		source, err := solidity.Export(key)
 		if err != nil {

@@ -50,13 +50,9 @@ func (k *keyFlags) declare(f *pflag.FlagSet) {
 // choose finds the key to check a proof against: the caller's file, or a built-in key that the caller names or that the proof was made under. A proof never
 // brings its own.
 func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) {
-	want := proof
-	if k.digest != "" {
-		raw, err := hex.DecodeString(k.digest)
-		if err != nil || len(raw) != len(want) {
-			return nil, usageError("--key-digest", "this is no digest", "64 hexadecimal digits", strconv.Quote(k.digest), "")
-		}
-		want = formats.Digest(raw)
+	want, err := k.wanted(proof)
+	if err != nil {
+		return nil, err
 	}
 	if k.program != "" {
 		if k.file != "" {
@@ -77,11 +73,31 @@ func (k *keyFlags) choose(t *tool, proof formats.Digest) (*verifier.Key, error) 
 		return verifier.ParseKey(data, suites...)
 	}
 	key, err := t.readKey(k.file)
-	if err == nil && k.digest != "" && key.Digest() != want {
-		return nil, &formats.Error{Class: formats.Incompatible, Place: k.file, What: "the key is not the one that --key-digest pins",
-			Expected: verifier.Hex(want), Got: verifier.Hex(key.Digest()), Next: "use the key file that the digest is of"}
+	if err != nil {
+		return nil, err
 	}
-	return key, err
+	return key, k.pinned(k.file, want, key.Digest())
+}
+
+// wanted is the digest of the key that is looked for: the one that the caller pins, or else the one that the proof names.
+func (k *keyFlags) wanted(proof formats.Digest) (formats.Digest, error) {
+	if k.digest == "" {
+		return proof, nil
+	}
+	raw, err := hex.DecodeString(k.digest)
+	if err != nil || len(raw) != len(proof) {
+		return formats.Digest{}, usageError("--key-digest", "this is no digest", "64 hexadecimal digits", strconv.Quote(k.digest), "")
+	}
+	return formats.Digest(raw), nil
+}
+
+// pinned holds a key that was read from a file to the digest that is wanted, if the caller pins one.
+func (k *keyFlags) pinned(path string, want, got formats.Digest) error {
+	if k.digest == "" || got == want {
+		return nil
+	}
+	return &formats.Error{Class: formats.Incompatible, Place: path, What: "the key is not the one that --key-digest pins", Expected: verifier.Hex(want), Got: verifier.Hex(got),
+		Next: "use the key file that the digest is of"}
 }
 
 // ofProgram makes the key with that digest of the program, under whichever profile it is: first of roots or of others, as the list says.
@@ -112,13 +128,19 @@ func (k *keyFlags) ofProgram(t *tool, want formats.Digest, roots ...bool) (*veri
 }
 
 func (t *tool) readKey(path string) (*verifier.Key, error) {
-	data, err := t.read(path, formats.MaxKeyBytes)
+	return readKeyFile(t, path, formats.MaxKeyBytes, func(data []byte) (*verifier.Key, error) { return verifier.ParseKey(data, suites...) })
+}
+
+// readKeyFile reads a key of either kind.
+func readKeyFile[K any](t *tool, path string, limit int, parse func([]byte) (K, error)) (K, error) {
+	var none K
+	data, err := t.read(path, limit)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	key, err := verifier.ParseKey(data, suites...)
+	key, err := parse(data)
 	if err != nil {
-		return nil, inFile(path, err)
+		return none, inFile(path, err)
 	}
 	return key, nil
 }

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"encoding/hex"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/ixprove/ixprove/compress/snark"
@@ -53,11 +51,6 @@ func (t *tool) verifyRoot(path string, data []byte, k *keyFlags, policy snark.Po
 	if err != nil {
 		return nil, err
 	}
-	if k.program != "" {
-		if _, err := k.ofProgram(t, key.Program, true); err != nil {
-			return nil, err
-		}
-	}
 	if claims != "" {
 		if policy.Claims, err = t.expectedOf(claims, key.Program); err != nil {
 			return nil, err
@@ -94,24 +87,36 @@ func (t *tool) expectedOf(path string, program formats.Digest) ([]formats.Claim,
 	return t.expected(path, key)
 }
 
-// chooseRoot finds the key to check a compressed proof against: the caller's file, or one that a setup of this user made, named by the caller or by the proof.
+// chooseRoot finds the key to check a compressed proof against: the caller's file, or one that a setup of this user made, named by the caller or by the proof. It is of the program that the
+// caller names, if any.
 func (k *keyFlags) chooseRoot(t *tool, proof formats.Digest) (*snark.Key, error) {
-	want := proof
-	if k.digest != "" {
-		raw, err := hex.DecodeString(k.digest)
-		if err != nil || len(raw) != len(want) {
-			return nil, usageError("--key-digest", "this is no digest", "64 hexadecimal digits", strconv.Quote(k.digest), "")
-		}
-		want = formats.Digest(raw)
+	want, err := k.wanted(proof)
+	if err != nil {
+		return nil, err
 	}
+	var key *snark.Key
 	if k.file != "" {
-		key, err := t.readRootKey(k.file)
-		if err == nil && k.digest != "" && key.Digest() != want {
-			return nil, &formats.Error{Class: formats.Incompatible, Place: k.file, What: "the key is not the one that --key-digest pins", Expected: verifier.Hex(want), Got: verifier.Hex(key.Digest()),
-				Next: "use the key file that the digest is of"}
-		}
-		return key, err
+		key, err = readKeyFile(t, k.file, formats.MaxRootKeyBytes, snark.ParseKey)
+	} else {
+		key, err = t.keptRootKey(want)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return key, k.hold(t, k.file, want, key)
+}
+
+// hold makes sure that a key has the digest that the caller pins and is of the program that the caller names, if any.
+func (k *keyFlags) hold(t *tool, path string, want formats.Digest, key *snark.Key) error {
+	if err := k.pinned(path, want, key.Digest()); err != nil || k.program == "" {
+		return err
+	}
+	_, err := k.ofProgram(t, key.Program, true)
+	return err
+}
+
+// keptRootKey is the key with that digest among those of this user's setups.
+func (t *tool) keptRootKey(want formats.Digest) (*snark.Key, error) {
 	setups, err := t.setups()
 	if err != nil {
 		return nil, err
@@ -127,18 +132,6 @@ func (k *keyFlags) chooseRoot(t *tool, proof formats.Digest) (*snark.Key, error)
 	}
 	return nil, &formats.Error{Class: formats.Incompatible, Place: "key", What: "the key of this compressed proof is none of this user's setups", Expected: "--key FILE", Got: verifier.Hex(want),
 		Next: "make the key yourself with ixprove setup or a ceremony's files, or get its file from somebody you trust, pass it with --key, and pin it with --key-digest " + verifier.Hex(want)}
-}
-
-func (t *tool) readRootKey(path string) (*snark.Key, error) {
-	data, err := t.read(path, formats.MaxRootKeyBytes)
-	if err != nil {
-		return nil, err
-	}
-	key, err := snark.ParseKey(data)
-	if err != nil {
-		return nil, inFile(path, err)
-	}
-	return key, nil
 }
 
 // inspectRootResult describes a compressed proof or a key of such.
@@ -181,10 +174,16 @@ func (r *inspectRootResult) text(w io.Writer) {
 // inspectRoot describes a compressed proof, which is verified whatever its setup, or a key.
 func (t *tool) inspectRoot(path string, data []byte, kind string, k *keyFlags) (*inspectRootResult, error) {
 	r := &inspectRootResult{Schema: "ixprove/inspect-root/1", Kind: kind, File: path, Bytes: len(data)}
-	var err error
 	if kind == formats.KindRootKey {
+		want, err := k.wanted(formats.Digest{})
+		if err != nil {
+			return nil, err
+		}
 		if r.key, err = snark.ParseKey(data); err != nil {
 			return nil, inFile(path, err)
+		}
+		if err := k.hold(t, path, want, r.key); err != nil {
+			return nil, err
 		}
 	} else {
 		v, err := t.verifyRoot(path, data, k, snark.Policy{Insecure: true, AllowInsecureSetup: true}, "", nil)
