@@ -22,7 +22,6 @@ type batch struct {
 
 // heightBatch is what the codeword of one height has of its own.
 type heightBatch struct {
-	next    bool              // some column is opened in the next row
 	points  [2]goldilocks.Ext // zeta, zeta ω_h
 	claimed [2]goldilocks.Ext // Σ lambda^k v_k over the openings at each
 	pins    []int             // its tables
@@ -58,7 +57,6 @@ func (v *checker) newBatch(lambda goldilocks.Ext) *batch {
 				}
 			}
 		}
-		at.next = len(values[1]) > 0
 		for row := range values {
 			if len(values[row]) > 0 {
 				at.claimed[row] = chip.ReduceExt(chip.DotExt(weights[row], values[row]))

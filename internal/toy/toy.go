@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"math/big"
 
+	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/frontend"
 
 	"github.com/ixprove/ixprove/compress"
@@ -47,7 +48,7 @@ func (c *Circuit) Define(api frontend.API) error {
 
 // Assign is the full witness for a statement.
 func Assign(s circuit.Statement, commitments bool) *Circuit {
-	c, r := New(commitments), modulus()
+	c, r := New(commitments), ecc.BN254.ScalarField()
 	publics, sum := s.Publics(), new(big.Int)
 	for i := range c.Secrets {
 		sum.Mul(sum, publics[i%5]).Add(sum, publics[(i+1)%5]).Add(sum, big.NewInt(int64(i))).Mod(sum, r)
@@ -57,11 +58,6 @@ func Assign(s circuit.Statement, commitments bool) *Circuit {
 		c.Publics[i] = p
 	}
 	return c
-}
-
-func modulus() *big.Int {
-	r, _ := new(big.Int).SetString("21888242871839275222246405745257275088548364400416034343698204186575808495617", 10)
-	return r
 }
 
 // Claims are what the toy claims.
