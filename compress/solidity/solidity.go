@@ -46,6 +46,9 @@ var contract = template.Must(template.New("contract").Parse(`
 {{- if .Dev}}
 /// INSECURE: the setup's secret is known, so that ANYBODY CAN FORGE PROOFS. For development alone.
 {{- end}}
+{{- if .Weak}}
+/// INSECURE: {{.Bits}} bits are proven of the batch proofs, so that FORGERIES CAN BE FOUND. For development alone.
+{{- end}}
 /// @dev Written by ixprove for the key {{.Key}} of {{.Backend}} proofs. Not audited.
 contract {{.Name}} is {{.Base}} {
     /// Digest of the verifying key of the batch proofs: it names the program.
@@ -93,7 +96,7 @@ func Export(key *snark.Key) (string, error) {
 	var out bytes.Buffer
 	out.WriteString(strings.TrimSpace(base) + "\n")
 	err = contract.Execute(&out, map[string]any{
-		"Name": ContractName(key), "Base": b.base, "Publics": b.publics, "Call": b.call, "Dev": key.Setup.Mode == formats.SetupInsecureDev, "Backend": key.Backend,
+		"Name": ContractName(key), "Base": b.base, "Publics": b.publics, "Call": b.call, "Dev": key.Setup.Mode == formats.SetupInsecureDev, "Weak": key.Bits < verifier.DefaultMinBits, "Bits": key.Bits, "Backend": key.Backend,
 		"Setup": key.Setup.Mode + ", " + comment(key.Setup.Name), "Program": verifier.Hex(key.Program), "Protocol": verifier.Hex(key.Protocol), "Key": verifier.Hex(key.Digest()), "Claims": key.Claims,
 		"ProofBytes": proofBytes(key), "Entries": entries(key),
 	})

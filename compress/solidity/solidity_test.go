@@ -18,6 +18,7 @@ import (
 
 	"github.com/ixprove/ixprove/compress"
 	"github.com/ixprove/ixprove/compress/circuit"
+	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/compress/solidity"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/internal/toy"
@@ -64,6 +65,16 @@ func TestExport(t *testing.T) {
 		}
 		if got := strings.Contains(a, "ANYBODY CAN FORGE"); got != dev || dev != strings.Contains(solidity.ContractName(p.Key), "InsecureDev") {
 			t.Errorf("%s: a development setup %v, said %v", name, dev, got)
+		}
+		raw := p.Key.RootKey
+		raw.Bits = 127
+		weak, err := snark.NewKey(&raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := solidity.Export(weak)
+		if err != nil || !strings.Contains(c, "INSECURE: 127 bits are proven of the batch proofs") || strings.Contains(a, "bits are proven") {
+			t.Errorf("%s: a key of 127 bits is not marked, or one of 128 is (%v)", name, err)
 		}
 		root := prove(t, p)
 		root.Proof = root.Proof[1:]

@@ -109,7 +109,7 @@ func TestCompressPlonk(t *testing.T) {
 	if o := mustSmall(t, "inspect", "root.vk"); !strings.Contains(o.stdout, "key of compressed proofs") || !strings.Contains(o.stdout, "fibonacci(n u32) = value field") {
 		t.Errorf("got\n%s", o.stdout)
 	}
-	if o := mustSmall(t, "export-solidity", "--calldata", "call.hex"); !strings.Contains(o.stdout, "contract IxproveRootVerifier,") {
+	if o := mustSmall(t, "export-solidity", "--calldata", "call.hex"); !strings.Contains(o.stdout, "contract IxproveRootVerifier,") || !strings.Contains(o.stdout, "Insecure: ") {
 		t.Errorf("got\n%s", o.stdout)
 	}
 	if !strings.Contains(string(get(t, "IxproveRootVerifier.sol")), "contract IxproveRootVerifier is PlonkVerifier") || !strings.HasPrefix(string(get(t, "call.hex")), "f7e83aee") {

@@ -12,6 +12,7 @@ import (
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/compress/solidity"
 	"github.com/ixprove/ixprove/formats"
+	"github.com/ixprove/ixprove/verifier"
 )
 
 type exportResult struct {
@@ -30,6 +31,9 @@ func (r *exportResult) text(w io.Writer) {
 		fmt.Fprintf(w, "wrote    %s, the call verify(claims, proof), %d bytes in hexadecimal\n", r.CalldataFile, r.Calldata)
 	}
 	r.Key.lines(w)
+	if r.Key.Bits < verifier.DefaultMinBits {
+		fmt.Fprintf(w, "Insecure: %d bits are proven of the batch proofs that the contract accepts, fewer than %d.\n", r.Key.Bits, verifier.DefaultMinBits)
+	}
 }
 
 func prepareExportSolidity(f *pflag.FlagSet) action {
