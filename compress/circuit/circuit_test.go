@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -280,6 +281,14 @@ func TestRefusals(t *testing.T) {
 		{"too many columns for a circuit", "", formats.Limit, func() error {
 			_, err := Build(keygen(t, wide(40_000), "root-dev").Key, []formats.Table{{LogHeight: 8}}, 1, Options{})
 			return err
+		}},
+		{"too many trees for a circuit", "", formats.Limit, func() error {
+			many, err := checkedShape(s.pk.Key, tables, 1)
+			if err != nil {
+				return err
+			}
+			many.Trees = slices.Repeat(many.Trees, 1<<11) // as of circuits with fixed columns
+			return many.checkSize()
 		}},
 		{"another suite", "K-3", formats.Incompatible, func() error { _, err := Build(blake3Key(t), tables, 1, Options{}); return err }},
 		{"entries of several sizes", "", formats.Invalid, func() error { _, err := Build(keygen(t, uneven, "root-dev").Key, tables, 1, Options{}); return err }},

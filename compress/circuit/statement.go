@@ -137,7 +137,10 @@ func checkedShape(key *verifier.Key, tables []formats.Table, claims int) (*shape
 
 // checkSize bounds what a key and a shape can make a compiler do, some ten million constraints each: a real root stays far below.
 func (s *shape) checkSize() error {
-	operations, values := uint64(0), 0
+	operations, values, nodes := uint64(0), 0, 0
+	for _, t := range s.trees() {
+		nodes += s.key.Profile.Queries * t.LogRows()
+	}
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		operations += t.Work
@@ -152,6 +155,7 @@ func (s *shape) checkSize() error {
 		{"claims", "the words of the claims are too many for a circuit", 1 << 12, uint64(s.claims) * uint64(2+s.elements)},
 		{"tables", "the constraints take too many operations for a circuit", 1 << 18, operations},
 		{"tables", "the columns are too many for a circuit", 1 << 15, uint64(values)},
+		{"tables", "the nodes on the queries' paths are too many for a circuit", 1 << 16, uint64(nodes)},
 	} {
 		if c.got > c.most {
 			e := (&formats.Error{Class: formats.Limit, Place: c.place, What: c.what}).Mismatch(c.most, c.got)
