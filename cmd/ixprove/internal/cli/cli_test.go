@@ -246,6 +246,7 @@ func TestBadInputs(t *testing.T) {
 		{exitIncompatible, "P-4", []string{"verify", "--insecure", "--key", "blake3.key"}},
 		{exitIncompatible, "P-4", []string{"verify", "--insecure", "--key-digest", digest(standard)}},
 		{exitIncompatible, "pins", []string{"verify", "--insecure", "--key", "dev.key", "--key-digest", digest(standard)}},
+		{exitIncompatible, "pins", []string{"inspect", "dev.key", "--key-digest", digest(standard)}},
 		{exitIncompatible, "--key FILE", []string{"verify", "--insecure", "--key-digest", strings.Repeat("00", 32)}},
 		{exitIncompatible, "--key FILE", []string{"verify", "--insecure", changed("unknown.cbor", func(p []byte) []byte {
 			return bytes.Replace(p, dev.Digest[:], bytes.Repeat([]byte{7}, len(dev.Digest)), 1)

@@ -114,6 +114,9 @@ func prepareInspect(f *pflag.FlagSet) action {
 			if err != nil {
 				return nil, inFile(path, err)
 			}
+			if err := k.holdBatch(t, path, key); err != nil {
+				return nil, err
+			}
 			if *soundcalc {
 				return nil, usageError("--soundcalc", "a key has no shape to account for", "a proof", path+", a key", "")
 			}

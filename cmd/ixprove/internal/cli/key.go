@@ -100,6 +100,19 @@ func (k *keyFlags) pinned(path string, want, got formats.Digest) error {
 		Next: "use the key file that the digest is of"}
 }
 
+// holdBatch makes sure that a key that stands for itself has the digest that the caller pins and is of the program that the caller names, if any.
+func (k *keyFlags) holdBatch(t *tool, path string, key *verifier.Key) error {
+	want, err := k.wanted(key.Digest())
+	if err != nil {
+		return err
+	}
+	if err := k.pinned(path, want, key.Digest()); err != nil || k.program == "" {
+		return err
+	}
+	_, err = k.ofProgram(t, key.Digest(), isRoot(key.Profile))
+	return err
+}
+
 // ofProgram makes the key with that digest of the program, under whichever profile it is: first of roots or of others, as the list says.
 func (k *keyFlags) ofProgram(t *tool, want formats.Digest, roots ...bool) (*verifier.Key, error) {
 	if !isProgram(k.program) {

@@ -81,6 +81,8 @@ func TestProveProgram(t *testing.T) {
 	put(t, "other.ix", strings.Replace(fibProgram, "1 => 1", "1 => 2", 1))
 	expect(t, exitIncompatible, "not of this program", "verify", "--insecure", "--program", "other.ix")
 	must(t, "keygen", "fib.ix", "--profile", "dev", "-o", "fib.key")
+	must(t, "inspect", "fib.key", "--program", "fib.ix")
+	expect(t, exitIncompatible, "not of this program", "inspect", "fib.key", "--program", "other.ix")
 	must(t, "verify", "--insecure", "--key", "fib.key")
 	folder, err := keyring()
 	if err != nil {
