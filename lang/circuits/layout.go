@@ -200,6 +200,10 @@ func (l *layout) function(f int) *Plan {
 	}
 	s := l.scope(expressions(selectors), values)
 	s.leafColumns = selectors
+	if len(l.groups[l.group].Functions) > 1 && len(selectors) > 0 {
+		// No match chooses between functions, so that their sum alone could be one call made of several multiples.
+		l.b.AssertBoolean("a row is a call of one function", s.selector)
+	}
 	l.plan.Body = s.block(&fn.Body)
 	l.real = l.real.Add(s.selector)
 	if entry >= 0 {
