@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
@@ -22,5 +23,23 @@ func TestKeysDoNotCollide(t *testing.T) {
 	}
 	if len(hashes) < n-2 {
 		t.Errorf("%d keys have %d hashes", n, len(hashes))
+	}
+}
+
+// TestSparseMatches loads a match with one large value: its table has no place for each smaller one.
+func TestSparseMatches(t *testing.T) {
+	p := assembly.New("sparse")
+	f := p.Function("f", 1, 1, func(b *assembly.Block, x []uint32) {
+		b.Match(x[0], assembly.Case(func(b *assembly.Block) { b.Return(b.Const(7)) }, denseJump-1), assembly.Default(func(b *assembly.Block) { b.Return(x[0]) }))
+	})
+	p.Entry(f, assembly.Fields(1), assembly.Fields(1))
+	m := load(t, p)
+	if n := len(m.functions[f].tables[0].dense); n != 0 {
+		t.Errorf("a table of %d places for one value", n)
+	}
+	for arg, want := range map[field.Element]field.Element{denseJump - 1: 7, denseJump: denseJump, 0: 0} {
+		if got := call(t, m, nil, arg).Claims[0].Results[0]; got != want {
+			t.Errorf("f(%d) = %d, want %d", arg, got, want)
+		}
 	}
 }
