@@ -43,3 +43,24 @@ func TestSparseMatches(t *testing.T) {
 		}
 	}
 }
+
+// TestStackIsCounted lets the stack grow: while it moves, the old one and the new one count.
+func TestStackIsCounted(t *testing.T) {
+	x := &machine{Record: &Record{Module: load(t, assembly.Fib())}}
+	x.memory.limit = 1 << 30
+	x.functions = []*table{newTable(1, 1+functionMarks, &x.memory)}
+	entry, _, _ := x.functions[0].find([]field.Element{1})
+	for range 3000 {
+		if !x.push(0, entry, true) {
+			t.Fatal("no memory")
+		}
+	}
+	before := len(x.stack)
+	x.memory.limit = x.memory.used + int64(before)*wordBytes*15/8 // more than the stack grows by, less than the new one
+	for len(x.stack) == before {
+		if !x.push(0, entry, true) {
+			return
+		}
+	}
+	t.Errorf("the stack grew from %d to %d words, and %d of %d bytes are counted", before, len(x.stack), x.memory.used, x.memory.limit)
+}
