@@ -3,12 +3,15 @@ package circuits
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ixprove/ixprove/internal/tracecheck"
 	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
+	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
@@ -145,6 +148,66 @@ func TestNoCellIsFree(t *testing.T) {
 	if changed < 100 {
 		t.Errorf("only %d cells were changed", changed)
 	}
+}
+
+// TestSelectorsExcludeEachOther moves a part of one selector to another, in rows of calls and in padding: some constraint always fails, whatever messages say.
+func TestSelectorsExcludeEachOther(t *testing.T) {
+	programs := []*assembly.Program{assembly.Fib(), assembly.Squares(), assembly.Many(45)}
+	for seed := range uint64(40) {
+		programs = append(programs, assembly.Random(rand.New(rand.NewPCG(seed, 1))))
+	}
+	moved := 0
+	for _, p := range programs {
+		s := build(t, p)
+		inputs := [][]field.Element{{11, 12}}[:len(p.Inputs)]
+		args := []field.Element{3, 77}[:p.Functions[p.Entries[0].Function].Params]
+		w, err := s.Witness(s.execute(t, inputs, args), 1, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := forgeSystem(t, s)
+		traces, err := f.checker.Write(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, table := range w.Shards[0].Tables {
+			rows, ok := table.Trace.(callTable)
+			if !ok {
+				continue
+			}
+			var selectors []int
+			for c, name := range s.Air.Circuits[table.Circuit].ColumnNames {
+				if strings.Contains(name, " leaf ") || strings.HasPrefix(name, "choice[") {
+					selectors = append(selectors, c)
+				}
+			}
+			// Alone in its table: a row of zeros, and the first and last call.
+			f.witness.Shards[0].Tables = []prover.Table{{Circuit: table.Circuit, LogHeight: 3}}
+			x := make(tracecheck.Trace, len(traces[0][k]))
+			for c := range x {
+				x[c] = make([]field.Element, 8)
+				x[c][1], x[c][2] = traces[0][k][c][0], traces[0][k][c][rows.end-rows.from-1]
+			}
+			f.traces = []tracecheck.Trace{x}
+			for i, a := range selectors {
+				for _, b := range selectors[:i] {
+					for r := range 3 {
+						x[a][r], x[b][r] = field.Add(x[a][r], 5), field.Sub(x[b][r], 5)
+						if !slices.ContainsFunc(f.check(), func(x tracecheck.Failure) bool { return x.Constraint != "" }) {
+							names := s.Air.Circuits[table.Circuit].ColumnNames
+							t.Errorf("%s, circuit %s, row %d: %s and %s are selected", p.Name, rows.group.Name, r, names[a], names[b])
+						}
+						x[a][r], x[b][r] = field.Sub(x[a][r], 5), field.Add(x[b][r], 5)
+						moved++
+					}
+				}
+			}
+		}
+	}
+	if moved < 1000 {
+		t.Errorf("only %d selectors were moved", moved)
+	}
+	t.Logf("%d moved", moved)
 }
 
 // FuzzPrograms executes whatever decodes: nothing panics, and what executes has a trace.
