@@ -28,7 +28,7 @@ func (s *System) RootWitness(r *exec.Record) (*prover.Witness, error) {
 		most = max(most, r.Cells(width))
 	}
 	for _, kind := range s.accels {
-		most = max(most, r.Accelerated(kind)*acceleratorCircuits[kind].rows)
+		most = max(most, acceleratorCircuits[kind].heightOf(r.Accelerated(kind)))
 	}
 	return s.witness(r, cut{shards: 1, least: prover.RootLogHeight(bits.Len(uint(most - 1))), all: true})
 }
