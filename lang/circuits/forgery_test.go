@@ -13,6 +13,7 @@ import (
 	"github.com/ixprove/ixprove/formats/encode"
 	"github.com/ixprove/ixprove/internal/tracecheck"
 	bc "github.com/ixprove/ixprove/lang/bytecode"
+	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
@@ -39,16 +40,22 @@ func forge(t *testing.T, p *assembly.Program, inputs [][]field.Element, calls ..
 	if calls == nil {
 		return f
 	}
+	f.follow(s.execute(t, inputs, calls...))
+	return f
+}
+
+// follow takes the witness of an execution.
+func (f *forgery) follow(r *exec.Record) {
+	f.t.Helper()
 	var err error
-	if f.witness, err = s.Witness(s.execute(t, inputs, calls...), 1, 3); err != nil {
-		t.Fatal(err)
+	if f.witness, err = f.system.Witness(r, 1, 3); err != nil {
+		f.t.Fatal(err)
 	}
 	traces, err := f.checker.Write(f.witness)
 	if err != nil {
-		t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	f.traces = traces[0]
-	return f
 }
 
 func forgeSystem(t *testing.T, s *System) *forgery {

@@ -97,17 +97,7 @@ func (p *Plan) hintColumns() map[int]bool {
 func TestNoCellIsFree(t *testing.T) {
 	changed := 0
 	for seed := range uint64(40) {
-		s := build(t, assembly.Random(rand.New(rand.NewPCG(seed, 1))))
-		f := forgeSystem(t, s)
-		var err error
-		if f.witness, err = s.Witness(s.execute(t, [][]field.Element{{11, 12}}, []field.Element{field.Element(seed), 77}), 1, 3); err != nil {
-			t.Fatal(err)
-		}
-		traces, err := f.checker.Write(f.witness)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.traces = traces[0]
+		f := forge(t, assembly.Random(rand.New(rand.NewPCG(seed, 1))), [][]field.Element{{11, 12}}, []field.Element{field.Element(seed), 77})
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 12 {
 			k := r.IntN(len(f.traces))
@@ -139,7 +129,7 @@ func TestNoCellIsFree(t *testing.T) {
 			cell := &f.traces[k][c][row]
 			*cell = field.Add(*cell, 1)
 			if len(f.check()) == 0 {
-				t.Errorf("seed %d, circuit %s, row %d, column %s: any value does", seed, rows.group.Name, row, s.Air.Circuits[f.witness.Shards[0].Tables[k].Circuit].ColumnNames[c])
+				t.Errorf("seed %d, circuit %s, row %d, column %s: any value does", seed, rows.group.Name, row, f.system.Air.Circuits[f.witness.Shards[0].Tables[k].Circuit].ColumnNames[c])
 			}
 			*cell = field.Sub(*cell, 1)
 			changed++
@@ -158,35 +148,25 @@ func TestSelectorsExcludeEachOther(t *testing.T) {
 	}
 	moved := 0
 	for _, p := range programs {
-		s := build(t, p)
-		inputs := [][]field.Element{{11, 12}}[:len(p.Inputs)]
-		args := []field.Element{3, 77}[:p.Functions[p.Entries[0].Function].Params]
-		w, err := s.Witness(s.execute(t, inputs, args), 1, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := forgeSystem(t, s)
-		traces, err := f.checker.Write(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k, table := range w.Shards[0].Tables {
+		f := forge(t, p, [][]field.Element{{11, 12}}[:len(p.Inputs)], []field.Element{3, 77}[:p.Functions[p.Entries[0].Function].Params])
+		traces := f.traces
+		for k, table := range f.witness.Shards[0].Tables {
 			rows, ok := table.Trace.(callTable)
 			if !ok {
 				continue
 			}
 			var selectors []int
-			for c, name := range s.Air.Circuits[table.Circuit].ColumnNames {
+			for c, name := range f.system.Air.Circuits[table.Circuit].ColumnNames {
 				if strings.Contains(name, " leaf ") || strings.HasPrefix(name, "choice[") {
 					selectors = append(selectors, c)
 				}
 			}
 			// Alone in its table: a row of zeros, and the first and last call.
 			f.witness.Shards[0].Tables = []prover.Table{{Circuit: table.Circuit, LogHeight: 3}}
-			x := make(tracecheck.Trace, len(traces[0][k]))
+			x := make(tracecheck.Trace, len(traces[k]))
 			for c := range x {
 				x[c] = make([]field.Element, 8)
-				x[c][1], x[c][2] = traces[0][k][c][0], traces[0][k][c][rows.end-rows.from-1]
+				x[c][1], x[c][2] = traces[k][c][0], traces[k][c][rows.end-rows.from-1]
 			}
 			f.traces = []tracecheck.Trace{x}
 			for i, a := range selectors {
@@ -194,7 +174,7 @@ func TestSelectorsExcludeEachOther(t *testing.T) {
 					for r := range 3 {
 						x[a][r], x[b][r] = field.Add(x[a][r], 5), field.Sub(x[b][r], 5)
 						if !slices.ContainsFunc(f.check(), func(x tracecheck.Failure) bool { return x.Constraint != "" }) {
-							names := s.Air.Circuits[table.Circuit].ColumnNames
+							names := f.system.Air.Circuits[table.Circuit].ColumnNames
 							t.Errorf("%s, circuit %s, row %d: %s and %s are selected", p.Name, rows.group.Name, r, names[a], names[b])
 						}
 						x[a][r], x[b][r] = field.Sub(x[a][r], 5), field.Add(x[b][r], 5)
