@@ -190,6 +190,92 @@ func TestSelectorsExcludeEachOther(t *testing.T) {
 	t.Logf("%d moved", moved)
 }
 
+// operations lists the operations of a block and of those in it, and the matches.
+func operations(b *bc.Block) (ops []*bc.Op, matches []*bc.Match) {
+	inner := func(m *bc.Match) {
+		if m != nil {
+			matches = append(matches, m)
+			m.Blocks(func(b *bc.Block) {
+				o, m := operations(b)
+				ops, matches = append(ops, o...), append(matches, m...)
+			})
+		}
+	}
+	for i := range b.Ops {
+		ops = append(ops, &b.Ops[i])
+		inner(b.Ops[i].Match)
+	}
+	inner(b.End.Match)
+	return ops, matches
+}
+
+// mutate changes a program in some places, and takes back what makes it invalid. It returns how many changes stay.
+func mutate(r *rand.Rand, p *bc.Program) (changed int) {
+	var ops []*bc.Op
+	var matches []*bc.Match
+	for i := range p.Functions {
+		o, m := operations(&p.Functions[i].Body)
+		ops, matches = append(ops, o...), append(matches, m...)
+	}
+	for range 12 {
+		if len(ops) == 0 {
+			break
+		}
+		o := ops[r.IntN(len(ops))]
+		var back func()
+		switch kind := r.IntN(6); {
+		case kind < 2 && len(o.Args) > 0:
+			k := r.IntN(len(o.Args))
+			before := o.Args[k]
+			back, o.Args[k] = func() { o.Args[k] = before }, bc.Value(r.IntN(20))
+		case kind == 2:
+			before := o.A
+			back, o.A = func() { o.A = before }, uint64(r.IntN(70))
+		case kind == 3:
+			before := *o
+			back = func() { *o = before }
+			o.Code, o.B = bc.Code(r.IntN(int(bc.NumCodes))), o.B*uint64(r.IntN(2))
+		case kind == 4 && len(matches) > 0:
+			m := matches[r.IntN(len(matches))]
+			before := m.Default
+			back, m.Default = func() { m.Default = before }, nil
+		case len(matches) > 0:
+			m := matches[r.IntN(len(matches))]
+			if len(m.Cases) == 0 {
+				continue
+			}
+			values := m.Cases[r.IntN(len(m.Cases))].Values
+			before := values[0]
+			back, values[0] = func() { values[0] = before }, uint64(r.IntN(4))
+		default:
+			continue
+		}
+		if p.Validate() != nil {
+			back()
+			continue
+		}
+		changed++
+	}
+	return changed
+}
+
+// TestMutatedBytecode executes random programs with changes that leave them valid: nothing panics, and what executes has a trace.
+func TestMutatedBytecode(t *testing.T) {
+	changed, executed := 0, 0
+	for seed := range uint64(600) {
+		p := assembly.Random(rand.New(rand.NewPCG(seed, 1)))
+		n := mutate(rand.New(rand.NewPCG(seed, 5)), &p.Program)
+		if sound(t, &p.Program, []exec.Call{{Entry: 0, Args: []field.Element{field.Element(seed % 9), 77}}}, [][]field.Element{{11, 12}}, 1+int(seed%2)) {
+			executed++
+			changed += n
+		}
+	}
+	if executed < 100 || changed < 300 {
+		t.Errorf("%d programs were executed, with %d changes", executed, changed)
+	}
+	t.Logf("%d programs were executed, with %d changes", executed, changed)
+}
+
 // FuzzPrograms executes whatever decodes: nothing panics, and what executes has a trace.
 func FuzzPrograms(f *testing.F) {
 	for _, x := range samples()[:3] {
