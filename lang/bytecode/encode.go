@@ -267,7 +267,7 @@ func Digest(p *Program) (formats.Digest, error) {
 	return blake3.KeyedSum256(&key, data), nil
 }
 
-// Decode reads the one encoding of a valid program. Memory taken is at most a small multiple of len(data). Errors are *formats.Error of class Malformed, Limit, Incompatible, or those of Validate.
+// Decode reads the one encoding of a valid program. Memory taken is at most some thirty times len(data). Errors are *formats.Error of class Malformed, Limit, Incompatible, or those of Validate.
 func Decode(data []byte) (*Program, error) {
 	if len(data) > MaxBytes {
 		return nil, (&formats.Error{Class: formats.Limit, Place: "program", What: "the data is too long"}).Mismatch(MaxBytes, uint64(len(data)))

@@ -33,6 +33,9 @@ var acceleratorCircuits = [accel.NumKinds]acceleratorCircuit{
 // rowsOf is how many rows n calls take.
 func (c *acceleratorCircuit) rowsOf(n int) int { return (n*c.rows + c.calls - 1) / c.calls }
 
+// heightOf is how high tables of n calls are together, at least.
+func (c *acceleratorCircuit) heightOf(n int) int { return (n + c.calls - 1) / c.calls * c.rows }
+
 // acceleratorTables adds the tables of accelerators. It returns what counts the facts that they use.
 func (s *System) acceleratorTables(r *exec.Record, w *prover.Witness, c cut) (users []func(*counts) error) {
 	shards := len(w.Shards)
@@ -41,7 +44,7 @@ func (s *System) acceleratorTables(r *exec.Record, w *prover.Witness, c cut) (us
 		n := r.Accelerated(kind)
 		for k := range shards {
 			from, to := k*n/shards, (k+1)*n/shards
-			for _, h := range c.tables((to-from+a.calls-1)/a.calls*a.rows, bits.Len(uint(a.rows-1))) {
+			for _, h := range c.tables(a.heightOf(to-from), bits.Len(uint(a.rows-1))) {
 				start, end := from, min(to, from+1<<h/a.rows*a.calls)
 				trace, count := a.table(r, start, end, h)
 				users = append(users, count)

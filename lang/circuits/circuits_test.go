@@ -180,3 +180,20 @@ func BenchmarkFib(b *testing.B) {
 		b.ReportMetric(float64(len(result.Proof)), "proof-bytes")
 	}
 }
+
+// BenchmarkBuild makes the circuits of a function of five thousand choices, each with everything before it in scope.
+func BenchmarkBuild(b *testing.B) {
+	p := assembly.New("choices")
+	f := p.Function("f", 2, 1, func(b *assembly.Block, x []bc.Value) {
+		sum := x[0]
+		for k := range uint64(5000) {
+			z := b.Mul(sum, x[1])
+			sum = b.Choose(1, x[1], assembly.Case(func(b *assembly.Block) { b.Yield(b.Mul(z, z)) }, k), assembly.Default(func(b *assembly.Block) { b.Yield(z) }))[0]
+		}
+		b.Return(sum)
+	})
+	p.Entry(f, assembly.Fields(2), assembly.Fields(1))
+	for b.Loop() {
+		build(b, p)
+	}
+}

@@ -65,14 +65,7 @@ func (d *deviation) check(t *testing.T) {
 	}
 	fg := forgeSystem(t, s)
 	record := s.execute(t, nil, d.honest)
-	if fg.witness, err = s.Witness(record, 1, 3); err != nil {
-		t.Fatal(err)
-	}
-	traces, err := fg.checker.Write(fg.witness)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fg.traces = traces[0]
+	fg.follow(record)
 	if got := fg.check(); len(got) > 0 {
 		t.Fatalf("the honest execution: %s", got[0])
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/ixprove/ixprove/formats/encode"
 	"github.com/ixprove/ixprove/internal/tracecheck"
 	bc "github.com/ixprove/ixprove/lang/bytecode"
+	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/prover/cpu"
@@ -38,16 +40,22 @@ func forge(t *testing.T, p *assembly.Program, inputs [][]field.Element, calls ..
 	if calls == nil {
 		return f
 	}
+	f.follow(s.execute(t, inputs, calls...))
+	return f
+}
+
+// follow takes the witness of an execution.
+func (f *forgery) follow(r *exec.Record) {
+	f.t.Helper()
 	var err error
-	if f.witness, err = s.Witness(s.execute(t, inputs, calls...), 1, 3); err != nil {
-		t.Fatal(err)
+	if f.witness, err = f.system.Witness(r, 1, 3); err != nil {
+		f.t.Fatal(err)
 	}
 	traces, err := f.checker.Write(f.witness)
 	if err != nil {
-		t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	f.traces = traces[0]
-	return f
 }
 
 func forgeSystem(t *testing.T, s *System) *forgery {
@@ -250,6 +258,32 @@ func TestHalfARow(t *testing.T) {
 	f.set("fib", `"fib" leaf 1`, 1, 2)
 	f.set("fib", `claims of "fib"`, 1, 1)
 	f.refused("a row is one call or none", "only calls are claimed")
+}
+
+// TestRowOfSeveralFunctions lets a row be parts of three functions that share a circuit: multiples that add up to one call whose function is the first, and whose result is whatever the prover likes.
+func TestRowOfSeveralFunctions(t *testing.T) {
+	p := assembly.New("parts")
+	var parts []uint32
+	for k := range 3 { // members 0, 1 and 2 of the group, whose results are 0, 1 and 4
+		parts = append(parts, p.Function("part"+strconv.Itoa(k), 1, 1, func(b *assembly.Block, _ []bc.Value) { b.Return(b.Const(uint64(k * k))) }))
+	}
+	main := p.Function("main", 1, 1, func(b *assembly.Block, x []bc.Value) {
+		b.Call(parts[1], x[0])
+		b.Call(parts[2], x[0])
+		b.Return(b.Call(parts[0], x[0])[0])
+	})
+	p.Entry(main, assembly.Fields(1), assembly.Fields(1))
+	f := forge(t, p, nil, []field.Element{5})
+	// Part 0 is supplied 1 + c times, part 1 -2c times, part 2 c times: the number of the function is -2c + 2c = 0, the result -2c·1 + c·4 = 2c.
+	const c = 21
+	f.set("part0", `"part0" leaf 0`, 0, 1+c)
+	f.set("part0", `"part1" leaf 0`, 0, field.Neg(2*c))
+	f.set("part0", `"part2" leaf 0`, 0, c)
+	plan := f.system.groups[0].Plans[3]
+	row := f.find("part0", `"main" leaf 0`, 1)
+	f.table("part0")[plan.Body.Ops[2].Writes[0].Column][row] = 2 * c
+	f.witness.Claims[0].Results = formats.Elements{}.Append(2 * c)
+	f.refused("a row is a call of one function")
 }
 
 // endless is a program of calls that need themselves: once is f(x) = f(x), twice asks for itself two times, even and odd for each other two times.

@@ -200,6 +200,10 @@ func (l *layout) function(f int) *Plan {
 	}
 	s := l.scope(expressions(selectors), values)
 	s.leafColumns = selectors
+	if len(l.groups[l.group].Functions) > 1 && len(selectors) > 0 {
+		// No match chooses between functions, so that their sum alone could be one call made of several multiples.
+		l.b.AssertBoolean("a row is a call of one function", s.selector)
+	}
 	l.plan.Body = s.block(&fn.Body)
 	l.real = l.real.Add(s.selector)
 	if entry >= 0 {
@@ -246,6 +250,8 @@ type scope struct {
 	leafColumns []column   // theirs; the last may have none, of an operation Match
 	selector    air.Expr   // their sum: 1 in the rows that go through the block
 	values      []air.Expr // bytecode values, of degree 2 at most; register r of the plan holds value r
+	outer       []air.Expr // those of the block around it, which come first and stand in the same place
+	replaced    []replaced // of outer, while the block is walked
 	writes      *[]write   // of the place at hand
 	half        *half
 	yields      *[]yield // of the operation Match whose block this is
@@ -266,7 +272,28 @@ type yield struct {
 }
 
 func (l *layout) scope(leaf []air.Expr, values []air.Expr) *scope {
-	return &scope{layout: l, leaf: leaf, selector: l.b.Sum(leaf...), values: slices.Clone(values)}
+	return &scope{layout: l, leaf: leaf, selector: l.b.Sum(leaf...), values: values, outer: values}
+}
+
+// replaced is a value's expression in the block around.
+type replaced struct {
+	value bc.Value
+	air.Expr
+}
+
+// replace gives value v another expression, which holds in this block alone.
+func (s *scope) replace(v bc.Value, x air.Expr) {
+	if int(v) < len(s.outer) {
+		s.replaced = append(s.replaced, replaced{v, s.values[v]})
+	}
+	s.values[v] = x
+}
+
+// leave gives the block around it its values back.
+func (s *scope) leave() {
+	for _, r := range slices.Backward(s.replaced) {
+		s.outer[r.value] = r.Expr
+	}
 }
 
 // assert demands x = 0 in the rows of the block. x has degree 2 at most.
@@ -274,8 +301,8 @@ func (s *scope) assert(name string, x air.Expr) { s.b.Assert(name, s.selector.Mu
 
 func (s *scope) write(w write) { *s.writes = append(*s.writes, w) }
 
-// own gives an expression a column that holds register r.
-func (s *scope) own(x air.Expr, r int) air.Expr {
+// hold gives an expression a column that holds register r.
+func (s *scope) hold(x air.Expr, r int) air.Expr {
 	c := s.alloc()
 	s.assert("a value has its column", c.Sub(x))
 	s.write(write{Kind: writeValue, Column: c.index, R: r})
@@ -292,7 +319,7 @@ func (s *scope) fresh(r int) air.Expr {
 // linear is value v with degree 1 at most: it is given a column if need be.
 func (s *scope) linear(v bc.Value) air.Expr {
 	if degree(s.values[v]) > 1 {
-		s.values[v] = s.own(s.values[v], int(v))
+		s.replace(v, s.hold(s.values[v], int(v)))
 	}
 	return s.values[v]
 }
@@ -444,6 +471,7 @@ func (s *scope) block(b *bc.Block) blockPlan {
 	if p.Dead {
 		return p // no row goes through: whatever it says is not asked
 	}
+	defer s.leave()
 	outside, within := s.elsewhere, 0
 	for i := range b.Ops {
 		within += s.callsWithin(&b.Ops[i])
@@ -583,13 +611,13 @@ func (s *scope) op(o *bc.Op, p *opPlan) {
 		}
 		sum := s.new(int(o.A), register(0)) // has the value, and a lower degree
 		s.assert("a number in range", arg(0).Sub(sum))
-		s.values[o.Args[0]] = sum
+		s.replace(o.Args[0], sum)
 	case bc.OpSplit:
 		x := arg(0)
 		low := s.new(int(o.A), first)
 		high := s.shifted(x.Sub(low), int(o.A))
 		if degree(high) > 1 {
-			high = s.own(high, first+1)
+			high = s.hold(high, first+1)
 		}
 		s.below(high, int(o.B), first+1, 0)
 		if o.A+o.B == 64 {

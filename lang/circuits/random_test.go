@@ -3,12 +3,15 @@ package circuits
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ixprove/ixprove/internal/tracecheck"
 	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
+	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
@@ -94,17 +97,7 @@ func (p *Plan) hintColumns() map[int]bool {
 func TestNoCellIsFree(t *testing.T) {
 	changed := 0
 	for seed := range uint64(40) {
-		s := build(t, assembly.Random(rand.New(rand.NewPCG(seed, 1))))
-		f := forgeSystem(t, s)
-		var err error
-		if f.witness, err = s.Witness(s.execute(t, [][]field.Element{{11, 12}}, []field.Element{field.Element(seed), 77}), 1, 3); err != nil {
-			t.Fatal(err)
-		}
-		traces, err := f.checker.Write(f.witness)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.traces = traces[0]
+		f := forge(t, assembly.Random(rand.New(rand.NewPCG(seed, 1))), [][]field.Element{{11, 12}}, []field.Element{field.Element(seed), 77})
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 12 {
 			k := r.IntN(len(f.traces))
@@ -136,7 +129,7 @@ func TestNoCellIsFree(t *testing.T) {
 			cell := &f.traces[k][c][row]
 			*cell = field.Add(*cell, 1)
 			if len(f.check()) == 0 {
-				t.Errorf("seed %d, circuit %s, row %d, column %s: any value does", seed, rows.group.Name, row, s.Air.Circuits[f.witness.Shards[0].Tables[k].Circuit].ColumnNames[c])
+				t.Errorf("seed %d, circuit %s, row %d, column %s: any value does", seed, rows.group.Name, row, f.system.Air.Circuits[f.witness.Shards[0].Tables[k].Circuit].ColumnNames[c])
 			}
 			*cell = field.Sub(*cell, 1)
 			changed++
@@ -145,6 +138,142 @@ func TestNoCellIsFree(t *testing.T) {
 	if changed < 100 {
 		t.Errorf("only %d cells were changed", changed)
 	}
+}
+
+// TestSelectorsExcludeEachOther moves a part of one selector to another, in rows of calls and in padding: some constraint always fails, whatever messages say.
+func TestSelectorsExcludeEachOther(t *testing.T) {
+	programs := []*assembly.Program{assembly.Fib(), assembly.Squares(), assembly.Many(45)}
+	for seed := range uint64(40) {
+		programs = append(programs, assembly.Random(rand.New(rand.NewPCG(seed, 1))))
+	}
+	moved := 0
+	for _, p := range programs {
+		f := forge(t, p, [][]field.Element{{11, 12}}[:len(p.Inputs)], []field.Element{3, 77}[:p.Functions[p.Entries[0].Function].Params])
+		traces := f.traces
+		for k, table := range f.witness.Shards[0].Tables {
+			rows, ok := table.Trace.(callTable)
+			if !ok {
+				continue
+			}
+			var selectors []int
+			for c, name := range f.system.Air.Circuits[table.Circuit].ColumnNames {
+				if strings.Contains(name, " leaf ") || strings.HasPrefix(name, "choice[") {
+					selectors = append(selectors, c)
+				}
+			}
+			// Alone in its table: a row of zeros, and the first and last call.
+			f.witness.Shards[0].Tables = []prover.Table{{Circuit: table.Circuit, LogHeight: 3}}
+			x := make(tracecheck.Trace, len(traces[k]))
+			for c := range x {
+				x[c] = make([]field.Element, 8)
+				x[c][1], x[c][2] = traces[k][c][0], traces[k][c][rows.end-rows.from-1]
+			}
+			f.traces = []tracecheck.Trace{x}
+			for i, a := range selectors {
+				for _, b := range selectors[:i] {
+					for r := range 3 {
+						x[a][r], x[b][r] = field.Add(x[a][r], 5), field.Sub(x[b][r], 5)
+						if !slices.ContainsFunc(f.check(), func(x tracecheck.Failure) bool { return x.Constraint != "" }) {
+							names := f.system.Air.Circuits[table.Circuit].ColumnNames
+							t.Errorf("%s, circuit %s, row %d: %s and %s are selected", p.Name, rows.group.Name, r, names[a], names[b])
+						}
+						x[a][r], x[b][r] = field.Sub(x[a][r], 5), field.Add(x[b][r], 5)
+						moved++
+					}
+				}
+			}
+		}
+	}
+	if moved < 1000 {
+		t.Errorf("only %d selectors were moved", moved)
+	}
+	t.Logf("%d moved", moved)
+}
+
+// operations lists the operations of a block and of those in it, and the matches.
+func operations(b *bc.Block) (ops []*bc.Op, matches []*bc.Match) {
+	inner := func(m *bc.Match) {
+		if m != nil {
+			matches = append(matches, m)
+			m.Blocks(func(b *bc.Block) {
+				o, m := operations(b)
+				ops, matches = append(ops, o...), append(matches, m...)
+			})
+		}
+	}
+	for i := range b.Ops {
+		ops = append(ops, &b.Ops[i])
+		inner(b.Ops[i].Match)
+	}
+	inner(b.End.Match)
+	return ops, matches
+}
+
+// mutate changes a program in some places, and takes back what makes it invalid. It returns how many changes stay.
+func mutate(r *rand.Rand, p *bc.Program) (changed int) {
+	var ops []*bc.Op
+	var matches []*bc.Match
+	for i := range p.Functions {
+		o, m := operations(&p.Functions[i].Body)
+		ops, matches = append(ops, o...), append(matches, m...)
+	}
+	for range 12 {
+		if len(ops) == 0 {
+			break
+		}
+		o := ops[r.IntN(len(ops))]
+		var back func()
+		switch kind := r.IntN(6); {
+		case kind < 2 && len(o.Args) > 0:
+			k := r.IntN(len(o.Args))
+			before := o.Args[k]
+			back, o.Args[k] = func() { o.Args[k] = before }, bc.Value(r.IntN(20))
+		case kind == 2:
+			before := o.A
+			back, o.A = func() { o.A = before }, uint64(r.IntN(70))
+		case kind == 3:
+			before := *o
+			back = func() { *o = before }
+			o.Code, o.B = bc.Code(r.IntN(int(bc.NumCodes))), o.B*uint64(r.IntN(2))
+		case kind == 4 && len(matches) > 0:
+			m := matches[r.IntN(len(matches))]
+			before := m.Default
+			back, m.Default = func() { m.Default = before }, nil
+		case len(matches) > 0:
+			m := matches[r.IntN(len(matches))]
+			if len(m.Cases) == 0 {
+				continue
+			}
+			values := m.Cases[r.IntN(len(m.Cases))].Values
+			before := values[0]
+			back, values[0] = func() { values[0] = before }, uint64(r.IntN(4))
+		default:
+			continue
+		}
+		if p.Validate() != nil {
+			back()
+			continue
+		}
+		changed++
+	}
+	return changed
+}
+
+// TestMutatedBytecode executes random programs with changes that leave them valid: nothing panics, and what executes has a trace.
+func TestMutatedBytecode(t *testing.T) {
+	changed, executed := 0, 0
+	for seed := range uint64(600) {
+		p := assembly.Random(rand.New(rand.NewPCG(seed, 1)))
+		n := mutate(rand.New(rand.NewPCG(seed, 5)), &p.Program)
+		if sound(t, &p.Program, []exec.Call{{Entry: 0, Args: []field.Element{field.Element(seed % 9), 77}}}, [][]field.Element{{11, 12}}, 1+int(seed%2)) {
+			executed++
+			changed += n
+		}
+	}
+	if executed < 100 || changed < 300 {
+		t.Errorf("%d programs were executed, with %d changes", executed, changed)
+	}
+	t.Logf("%d programs were executed, with %d changes", executed, changed)
 }
 
 // FuzzPrograms executes whatever decodes: nothing panics, and what executes has a trace.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ixprove/ixprove/internal/tracecheck"
+	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/verifier/field"
@@ -56,6 +57,19 @@ func TestRootShapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkRootShape(t, s, w, c.log)
+	}
+	// A table of SHA-256 has 15 calls in 256 rows.
+	s := build(t, assembly.Hash(bc.OpSha256))
+	for calls, log := range map[int]int{15: 8, 16: 12, 240: 12, 241: 16} {
+		var args [][]field.Element
+		for x := range field.Element(calls) {
+			args = append(args, []field.Element{x})
+		}
+		w, err := s.RootWitness(s.execute(t, nil, args...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRootShape(t, s, w, log)
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *System) RootWitness(r *exec.Record) (*prover.Witness, error) {
 		most = max(most, r.Cells(width))
 	}
 	for _, kind := range s.accels {
-		most = max(most, r.Accelerated(kind)*acceleratorCircuits[kind].rows)
+		most = max(most, acceleratorCircuits[kind].heightOf(r.Accelerated(kind)))
 	}
 	return s.witness(r, cut{shards: 1, least: prover.RootLogHeight(bits.Len(uint(most - 1))), all: true})
 }
@@ -40,12 +40,12 @@ type cut struct {
 	all    bool // whether a circuit without rows has a table too
 }
 
-// tables are the log heights of tables, none lower than 2^least rows, for rows of a circuit.
+// tables are the log heights of tables, none lower than 2^least rows, for rows of a circuit. Low tables are worth it: a proof opens no more rows of a table than its extension has.
 func (c cut) tables(rows, least int) []int {
 	if c.all {
 		rows = max(rows, 1)
 	}
-	return heights(rows, max(least, c.least))
+	return prover.TableHeights(rows, max(least, c.least), 0)
 }
 
 func (s *System) witness(r *exec.Record, c cut) (*prover.Witness, error) {
@@ -95,26 +95,6 @@ func (s *System) witness(r *exec.Record, c cut) (*prover.Witness, error) {
 type claimKey struct {
 	function int
 	entry    uint32
-}
-
-// heights are the log heights, falling, of tables that hold so many rows: three at most, of which the last is rounded up, so that they waste less than a seventh. Low tables are worth it: a proof opens no more rows of a table than
-// its extension has.
-func heights(rows, least int) []int {
-	const most = 3
-	var out []int
-	for rows > 0 {
-		h := min(bits.Len(uint(rows))-1, formats.MaxLogHeight)
-		if len(out) == most-1 && h < formats.MaxLogHeight {
-			h = bits.Len(uint(rows - 1))
-		}
-		h = max(h, least)
-		out = append(out, h)
-		rows -= min(rows, 1<<h)
-	}
-	for n := len(out); n > 1 && out[n-1] >= out[n-2] && out[n-2] < formats.MaxLogHeight; n-- {
-		out = append(out[:n-2], out[n-2]+1) // two tables of one height are one of the next
-	}
-	return out
 }
 
 // groupRows are the rows of a group: those of its functions, one function after the other.

@@ -115,7 +115,7 @@ func (m *Module) Execute(ctx context.Context, calls []Call, inputs [][]field.Ele
 			return nil, err
 		}
 	}
-	x.Bytes = x.memory.used - int64(len(x.stack))*wordBytes
+	x.Bytes = x.memory.used - int64(len(x.stack))*wordBytes - int64(cap(x.frames))*frameBytes
 	return x.Record, nil
 }
 
@@ -200,20 +200,22 @@ func (x *machine) push(f uint32, entry int, constrained bool) bool {
 	fn := &x.Module.functions[f]
 	if need := base + fn.registers; need > len(x.stack) {
 		size := max(need, 2*len(x.stack), 1<<12)
-		if !x.memory.take(int64(size-len(x.stack)) * wordBytes) {
+		if !x.memory.take(int64(size) * wordBytes) {
 			return false
 		}
 		stack := make([]field.Element, size)
 		copy(stack, x.stack)
+		x.memory.used -= int64(len(x.stack)) * wordBytes
 		x.stack = stack
 	}
 	if len(x.frames) == cap(x.frames) {
 		grown := max(64, 2*cap(x.frames))
-		if !x.memory.take(int64(grown-cap(x.frames)) * frameBytes) {
+		if !x.memory.take(int64(grown) * frameBytes) {
 			return false
 		}
 		frames := make([]frame, len(x.frames), grown)
 		copy(frames, x.frames)
+		x.memory.used -= int64(cap(x.frames)) * frameBytes
 		x.frames = frames
 	}
 	e := x.functions[f].entry(entry)

@@ -60,6 +60,7 @@ type jumps struct {
 const (
 	noTarget  = 1<<32 - 1
 	denseJump = 256
+	sparsest  = 16 // a dense table has at most so many places for each value: a program of many matches would otherwise take many times its size
 )
 
 // Load validates a program and flattens it. Errors are those of bytecode.Program.Validate.
@@ -177,7 +178,7 @@ func (f *flattener) match(m *bc.Match, values int, site uint32, to *merge) {
 		}
 		return 1
 	})
-	if most < denseJump {
+	if most < denseJump && most < sparsest*uint64(len(targets)) {
 		t.dense = make([]uint32, most+1)
 		for v := range t.dense {
 			t.dense[v] = t.other

@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 	"math/bits"
+	"math/rand/v2"
 
 	"github.com/ixprove/ixprove/verifier/field"
 )
@@ -51,9 +52,12 @@ func (t *table) entry(i int) []field.Element {
 	return t.blocks[i>>t.log][at : at+t.stride : at+t.stride]
 }
 
+// seed is where hashes start: nobody who chooses arguments, values or private inputs knows which keys collide. Nothing that is recorded depends on it.
+var seed = rand.Uint64()
+
 // hash mixes a key's words: multiply and fold, as wyhash does.
 func hash(key []field.Element) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
+	h := seed
 	for _, w := range key {
 		hi, lo := bits.Mul64(h^uint64(w), 0xa0761d6478bd642f)
 		h = hi ^ lo + 0x8ebc6af09c88c6e3

@@ -358,6 +358,11 @@ func (b *builder) hint(f *frame, s *types.Hint) {
 		b.fail(0)
 		return
 	}
+	if types.HasPointer(t) { // of a type parameter: nothing could be said of the cell
+		b.report(&syntax.Diagnostic{Span: s.Call.Place(), What: "the result of an unconstrained call has no pointers", Got: t.String(), Next: "return the values, and store them once they are checked"})
+		b.fail(0)
+		return
+	}
 	site := b.site(s.Call.Place(), "the hint is no value of its type")
 	var words []word
 	if i.fn.Builtin != "" {

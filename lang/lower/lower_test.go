@@ -131,6 +131,7 @@ func TestLimits(t *testing.T) {
 		{`pub fn f(private n: field) {}`, "states nothing"},
 		{`import "std/u32"; pub fn f(x: u32, n: u32) -> u32 { u32::rotate_right(x, n) }`, "is constant"},
 		{`pub fn f(i: u32) -> u8 { [1u8; 5000][i] }`, "at most 4096"},
+		{`unconstrained fn h<T>(x: T) -> T { x } fn any<T>(x: T) -> bool { true } fn g<T>(x: T) -> T { let y = unconstrained h(x) where any(y); y } pub fn f(x: u8) -> u8 { *g(&x) + g(x) }`, "has no pointers"},
 	} {
 		_, err := lang.Compile(fstest.MapFS{"main.ix": {Data: []byte(c.text)}}, "main.ix")
 		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, formats.Limit) && !errors.Is(err, formats.Invalid) {

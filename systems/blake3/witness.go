@@ -282,28 +282,9 @@ func (t *tree) spread(shards, minLogHeight int) [][]*table {
 	}
 }
 
-// defaultHeights are the log heights, falling, of tables that hold so many compressions. The binary digits of the number would waste nothing, but each table has its own
-// openings and shortens nothing else: three tables, the last rounded up, waste less than a seventh. Below 2^6 rows a table saves less than its openings cost.
+// defaultHeights are the log heights, falling, of tables that hold so many compressions. Below 2^6 rows a table saves less than its openings cost.
 func defaultHeights(compressions, least int) []int {
-	const worthwhile, most = 6, 3
-	rows := compressions * rowsPerCompression
-	var heights []int
-	for rows > 0 {
-		h := min(bits.Len(uint(rows))-1, formats.MaxLogHeight)
-		if last := len(heights) == most-1 || h < worthwhile; last && h < formats.MaxLogHeight {
-			h = bits.Len(uint(rows - 1))
-			if len(heights) > 0 {
-				h = max(h, worthwhile)
-			}
-		}
-		h = max(h, least)
-		heights = append(heights, h)
-		rows -= min(rows, 1<<h)
-	}
-	for n := len(heights); n > 1 && heights[n-1] >= heights[n-2] && heights[n-2] < formats.MaxLogHeight; n-- {
-		heights = append(heights[:n-2], heights[n-2]+1) // two tables of one height are one of the next
-	}
-	return heights
+	return prover.TableHeights(compressions*rowsPerCompression, least, 6)
 }
 
 // pack fills the tables with chunks in order, the place that the next chunk is too long for with parents, and what remains with padding. It returns how many
