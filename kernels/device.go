@@ -285,9 +285,9 @@ func (d *Device) start(kernel string, grid, block [3]uint32, sharedBytes int, ar
 	return nil
 }
 
-// linear is a one-dimensional grid of threads over n items.
+// linear is a one-dimensional grid of threads over n items, n > 0. One of too many blocks is none that starts.
 func linear(n uint64, threads uint32) (grid, block [3]uint32) {
-	return [3]uint32{uint32((n + uint64(threads) - 1) / uint64(threads)), 1, 1}, [3]uint32{threads, 1, 1}
+	return [3]uint32{uint32(min((n-1)/uint64(threads)+1, math.MaxUint32)), 1, 1}, [3]uint32{threads, 1, 1}
 }
 
 // Synchronize waits until the device has done everything.
