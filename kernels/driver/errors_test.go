@@ -3,8 +3,11 @@
 package driver
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gorgonia.org/cu"
@@ -33,5 +36,20 @@ func TestErrors(t *testing.T) {
 	}
 	if err := failed("wait", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestInterruptedCompilation ends after the kernels that are being compiled.
+func TestInterruptedCompilation(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var begun atomic.Int32
+	list := make([]*made, 1000)
+	err := each(ctx, list, func(*made) error {
+		begun.Add(1)
+		cancel()
+		return nil
+	})
+	if n := begun.Load(); !errors.Is(err, context.Canceled) || int(n) > runtime.GOMAXPROCS(0) {
+		t.Errorf("%d kernels, %v", n, err)
 	}
 }

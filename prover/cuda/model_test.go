@@ -63,7 +63,7 @@ func (*idle) Download(_ kernels.Stream, to unsafe.Pointer, _ kernels.Address, by
 	return nil
 }
 
-func (*idle) Compile([]kernels.Source, bool) (kernels.Compilation, error) {
+func (*idle) Compile(context.Context, []kernels.Source, bool) (kernels.Compilation, error) {
 	return kernels.Compilation{}, nil
 }
 
