@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # All checks that need a card, on a machine without Go: make cuda cuda-tests where there is Go, carry bin/ and scripts/ over, and run this. Each check prints a row, and the last lines
 # are the table of all, short and broad checks first, so that a run that is cut off has those.
-# CARD_PARTS chooses among: parity faults sanitizer bench big circuits. CARD_TOOLS are the sanitizer's tools (memcheck racecheck initcheck), CARD_TESTS a pattern of the kernels' tests that
-# run under it (all). CARD_GPU is the device of bench and big (0). Logs are in $OUT, or a folder card/ beside bin/.
+# CARD_PARTS chooses among: parity faults sanitizer bench big long. CARD_TOOLS are the sanitizer's tools (memcheck racecheck initcheck), CARD_TESTS a pattern of the kernels' tests that
+# run under it (all but that of the tallest transforms). CARD_GPU is the device of bench and big (0). Logs are in $OUT, or a folder card/ beside bin/.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-parts=${CARD_PARTS:-parity faults sanitizer bench big circuits}
+parts=${CARD_PARTS:-parity faults sanitizer bench big long}
 gpu=${CARD_GPU:-0}
 out=${OUT:-$PWD/card}
+long='^(TestRandomCircuits|TestTallestTransforms)$' # the kernels' long tests
 mkdir -p "$out"
 table=()
 failed=0
@@ -31,9 +32,9 @@ has() { [[ " $parts " == *" $1 "* ]]; }
 bin/ixprove devices || exit 5
 bin/ixprove version
 
-# The kernels alone, but for those of random circuits; widths and heights up to 2^22; every system, profile and number of shards.
+# The kernels alone, but for their long tests; widths and heights up to 2^22; every system, profile and number of shards.
 if has parity; then
-  run kernels bin/kernels.test -test.v -test.timeout 30m -test.skip '^TestRandomCircuits$'
+  run kernels bin/kernels.test -test.v -test.timeout 30m -test.skip "$long"
   run shapes bin/cuda.test -test.v -test.timeout 60m -test.run 'Shapes' -long
   run parity bin/cuda.test -test.v -test.timeout 60m -test.run 'Systems|Counters|Keygen|Budget|Separate' -long
 fi
@@ -50,7 +51,7 @@ if has sanitizer; then
     row "sanitizer    absent        compute-sanitizer is not installed"
   else
     for tool in ${CARD_TOOLS:-memcheck racecheck initcheck}; do
-      run "$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 bin/kernels.test -test.v -test.timeout 60m -test.run "${CARD_TESTS:-.}"
+      run "$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 bin/kernels.test -test.v -test.timeout 60m -test.run "${CARD_TESTS:-.}" -test.skip '^TestTallestTransforms$'
       run "$tool-proof" "$sanitizer" --tool "$tool" --error-exitcode 9 bin/cuda.test -test.v -test.timeout 60m -test.run 'Separate'
     done
   fi
@@ -88,9 +89,9 @@ if has big; then
   fi
 fi
 
-# Random circuits, each interpreted and compiled: 43 s on an H200.
-if has circuits; then
-  run circuits bin/kernels.test -test.v -test.timeout 5m -test.run '^TestRandomCircuits$'
+# Random circuits, each interpreted and compiled: 43 s on an H200. Transforms of 2^27 and 2^28 values.
+if has long; then
+  run long bin/kernels.test -test.v -test.timeout 5m -test.run "$long"
 fi
 
 printf '\n'
