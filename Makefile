@@ -19,8 +19,10 @@ cuda-tests: bin/lib/libcuda.a
 	$(CUDA_ENV) go test -c -tags cuda -o bin/kernels.test ./kernels
 	$(CUDA_ENV) go test -c -tags cuda -o bin/cuda.test ./prover/cuda
 
+# What can be checked of these builds without a card.
 cuda-vet: bin/lib/libcuda.a
 	$(CUDA_ENV) go vet -tags cuda ./kernels/... ./prover/cuda ./cmd/...
+	$(CUDA_ENV) go test -tags cuda ./kernels/driver
 
 # An empty library answers -lcuda of gorgonia.org/cu: kernels/driver has the functions.
 bin/lib/libcuda.a:

@@ -139,7 +139,7 @@ func (d *Device) Prepare(c *air.Circuit, logHeight int) {
 		go func() {
 			defer close(p.done)
 			if w := library.of(c, quotient, true); w.Program != nil {
-				p.made, p.err = d.driver.Compile(w.sources, true)
+				p.made, p.err = d.driver.Compile(d.compiling, w.sources, true)
 			}
 		}()
 	}
@@ -172,7 +172,7 @@ func (d *Device) compile(c *air.Circuit, quotient bool, logColumn int, points ui
 	if policy != CodeInterpret && logColumn <= maxCompiledLog {
 		wanted := policy.wants(points)
 		if p = library.of(c, quotient, wanted); p != nil && p.Program != nil {
-			if made, err = d.driver.Compile(p.sources, wanted); err != nil {
+			if made, err = d.driver.Compile(d.compiling, p.sources, wanted); err != nil {
 				return nil, err
 			}
 		}

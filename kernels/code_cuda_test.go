@@ -3,6 +3,7 @@
 package kernels_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -86,7 +87,7 @@ func TestRefusedCode(t *testing.T) {
 	defer func() { check(t, d.Close()) }()
 	const name = "refused_0"
 	text := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry " + name + "(.param .align 8 .b8 p[8]) {\nadd.u33 %r1,%r1,%r1;\nret;\n}\n"
-	made, err := d.Compile([]kernels.Source{{Kernel: name, Text: text, ArgBytes: 8}}, true)
+	made, err := d.Compile(context.Background(), []kernels.Source{{Kernel: name, Text: text, ArgBytes: 8}}, true)
 	var e *kernels.Error
 	if made.Ready || !errors.As(err, &e) || !strings.Contains(e.Place, name) || !strings.Contains(e.What, ".u33") {
 		t.Fatalf("%+v, %v", made, err)

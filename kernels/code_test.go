@@ -3,6 +3,7 @@
 package kernels_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -23,13 +24,13 @@ type asked struct {
 	fail    bool
 }
 
-func (a *asked) Compile(sources []kernels.Source, compile bool) (kernels.Compilation, error) {
+func (a *asked) Compile(ctx context.Context, sources []kernels.Source, compile bool) (kernels.Compilation, error) {
 	a.calls.Add(1)
 	a.sources.Store(&sources)
 	if a.fail {
 		return kernels.Compilation{}, &kernels.Error{Kind: kernels.Failed, Place: "compilation of " + sources[0].Kernel, What: "fault", Err: errInjected}
 	}
-	return a.Driver.Compile(sources, compile)
+	return a.Driver.Compile(ctx, sources, compile)
 }
 
 // TestCodePolicy asks a driver for kernels, which it has none of: circuits are interpreted, and what the driver says of kernels is not lost.

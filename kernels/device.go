@@ -8,6 +8,7 @@
 package kernels
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -84,8 +85,9 @@ type Driver interface {
 	Download(s Stream, to unsafe.Pointer, from Address, bytes int64) error
 	Copy(s Stream, to, from Address, bytes int64) error
 	Launch(l *Launch) error
-	// Compile makes kernels that Launch then knows. Unless compile is set it takes only what costs no compilation, because it is on disk or was made before.
-	Compile(sources []Source, compile bool) (Compilation, error)
+	// Compile makes kernels that Launch then knows. Unless compile is set it takes only what costs no compilation, because it is on disk or was made before. The context ends it after
+	// the kernels that are being compiled.
+	Compile(ctx context.Context, sources []Source, compile bool) (Compilation, error)
 	NewStream() (Stream, error)
 	FreeStream(s Stream) error
 	Synchronize(s Stream) error
@@ -173,7 +175,9 @@ type Device struct {
 	code    CodePolicy
 	written *Library
 
-	preparing map[libraryKey]*preparation
+	preparing   map[libraryKey]*preparation
+	compiling   context.Context // of compilations
+	interrupted context.CancelFunc
 }
 
 // timing is a launch whose time is not yet known.
@@ -184,8 +188,15 @@ type timing struct {
 
 // New wraps a driver. The device owns it.
 func New(d Driver) *Device {
-	return &Device{driver: d, live: map[Address]int64{}, written: NewLibrary(), preparing: map[libraryKey]*preparation{}, total: Counters{Stages: []Stage{{Label: "start"}}}}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Device{
+		driver: d, live: map[Address]int64{}, written: NewLibrary(), preparing: map[libraryKey]*preparation{}, compiling: ctx, interrupted: cancel,
+		total: Counters{Stages: []Stage{{Label: "start"}}},
+	}
 }
+
+// Interrupt ends compilations, now and later, with an error: a circuit's may take a minute where there are few processors.
+func (d *Device) Interrupt() { d.interrupted() }
 
 // Info says what the device is.
 func (d *Device) Info() Info { return d.driver.Info() }
@@ -285,9 +296,9 @@ func (d *Device) start(kernel string, grid, block [3]uint32, sharedBytes int, ar
 	return nil
 }
 
-// linear is a one-dimensional grid of threads over n items.
+// linear is a one-dimensional grid of threads over n items, n > 0. One of too many blocks is none that starts.
 func linear(n uint64, threads uint32) (grid, block [3]uint32) {
-	return [3]uint32{uint32((n + uint64(threads) - 1) / uint64(threads)), 1, 1}, [3]uint32{threads, 1, 1}
+	return [3]uint32{uint32(min((n-1)/uint64(threads)+1, math.MaxUint32)), 1, 1}, [3]uint32{threads, 1, 1}
 }
 
 // Synchronize waits until the device has done everything.
@@ -301,6 +312,7 @@ func (d *Device) FreeHost(b []byte) error { return d.driver.FreeHost(b) }
 
 // Close frees everything that is still allocated, and the driver.
 func (d *Device) Close() error {
+	d.Interrupt()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.preparing {

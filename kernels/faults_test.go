@@ -3,6 +3,7 @@
 package kernels_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -71,11 +72,11 @@ func (f *faulty) Launch(l *kernels.Launch) error {
 	return f.Driver.Launch(l)
 }
 
-func (f *faulty) Compile(sources []kernels.Source, compile bool) (kernels.Compilation, error) {
+func (f *faulty) Compile(ctx context.Context, sources []kernels.Source, compile bool) (kernels.Compilation, error) {
 	if err := f.fail(); err != nil {
 		return kernels.Compilation{}, err
 	}
-	return f.Driver.Compile(sources, compile)
+	return f.Driver.Compile(ctx, sources, compile)
 }
 
 func (f *faulty) NewEvent() (kernels.Event, error) {

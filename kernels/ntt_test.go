@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ixprove/ixprove/kernels"
@@ -217,5 +218,54 @@ func TestLargestColumnPasses(t *testing.T) {
 		check(t, d.Interpolate(in, 1, log))
 		compare(t, fmt.Sprintf("interpolation, wide %v", wide), download(t, in), coefficients)
 		check(t, d.Close())
+	}
+}
+
+// TestTallestTransforms compares some values of the largest transforms that there are: their places and exponents of roots take the most bits.
+func TestTallestTransforms(t *testing.T) {
+	const log, logBlowup, n, size = tallestLog, 1, 1 << tallestLog, 2 << tallestLog
+	d := open(t)
+	r := rand.New(rand.NewPCG(41, 42))
+	coefficients := elements(r, n)
+	in, out := from(t, d, coefficients), alloc[field.Element](t, d, size)
+	compareAt := func(what string, i int, want field.Element) {
+		t.Helper()
+		a, err := out.Slice(i, i+1)
+		check(t, err)
+		if got := download(t, a)[0]; got != want {
+			t.Errorf("%s: value %d is %#x, want %#x", what, i, uint64(got), uint64(want))
+		}
+	}
+	root, _ := field.RootOfUnity(log + logBlowup)
+	point := func(i int) field.Element {
+		return field.Mul(field.Shift, field.Pow(root, field.ReverseBits(uint64(i), log+logBlowup)))
+	}
+	value := func(c []field.Element, x field.Element) (v field.Element) {
+		for _, k := range slices.Backward(c) {
+			v = field.Add(field.Mul(v, x), k)
+		}
+		return v
+	}
+	check(t, d.ExtendCoefficients(out, in, 1, log, logBlowup))
+	for _, i := range []int{0, n - 1, n, size - 1, r.IntN(size)} {
+		compareAt("extension of coefficients", i, value(coefficients, point(i)))
+	}
+	check(t, d.Interpolate(out, 1, log+logBlowup))
+	for range 100 {
+		i := r.IntN(n)
+		compareAt("interpolation", i, coefficients[i])
+		compareAt("interpolation", n+i, 0)
+	}
+	// The values of a short polynomial.
+	short := elements(r, 4)
+	w, _ := field.RootOfUnity(log)
+	for i, x := 0, field.Element(1); i < n; i, x = i+1, field.Mul(x, w) {
+		coefficients[i] = value(short, x)
+	}
+	check(t, in.Upload(coefficients))
+	check(t, d.Extend(out, in, 1, log, logBlowup))
+	for range 100 {
+		i := r.IntN(size)
+		compareAt("extension of values", i, value(short, point(i)))
 	}
 }

@@ -102,6 +102,7 @@ func TestRowsOutOfRange(t *testing.T) {
 	columns, seeds := from(t, d, make([]field.Element, 64)), from(t, d, make([]uint64, 12))
 	for _, c := range []struct{ height, items, first, end, threads int }{
 		{0, 12, 0, 12, 1}, {63, 12, 0, 12, 1}, {64, 0, 0, 0, 1}, {64, 5, 0, 5, 1}, {64, 12, 0, 12, 0}, {64, 12, 12, 12, 1}, {64, 12, -1, 3, 1}, {64, 12, 0, 13, 1},
+		{64, 1, 0, 1, 1<<40 + 1}, // 2^32 + 1 blocks
 	} {
 		var e *kernels.Error
 		if err := d.Rows("rows_words", columns, c.height, seeds, c.items, c.first, c.end, c.threads); !errors.As(err, &e) || e.Kind != kernels.BadRange {

@@ -43,7 +43,7 @@ func NewJob(key *verifier.Key, shapes []*verifier.Shape, w *Witness, regenerate 
 	for i := range shapes {
 		j.Seeds[i] = make([][]Bytes, len(w.Shards[i].Tables))
 		for k := range j.Seeds[i] {
-			for _, r := range rowKernels(w.Shards[i].Tables[k].Trace) {
+			for _, r := range RowKernels(w.Shards[i].Tables[k].Trace) {
 				j.Seeds[i][k] = append(j.Seeds[i][k], r.seedBytes())
 			}
 		}

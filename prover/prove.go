@@ -186,7 +186,7 @@ func Shapes(key *verifier.Key, w *Witness) ([]*verifier.Shape, error) {
 				return nil, &formats.Error{Class: formats.Invalid, Place: "witness, shard " + strconv.Itoa(i) + ", table " + strconv.Itoa(k),
 					What: "the circuit, the height or the trace writer is missing or out of range"}
 			}
-			for _, r := range rowKernels(t.Trace) {
+			for _, r := range RowKernels(t.Trace) {
 				if r.Name == "" || r.Items < 1 || r.Words < 1 || r.Threads < 1 || r.Items >= math.MaxInt32 || r.Words > formats.MaxColumns || r.Seeds == nil {
 					return nil, &formats.Error{Class: formats.Invalid, Place: "witness, shard " + strconv.Itoa(i) + ", table " + strconv.Itoa(k),
 						What: "the row kernel " + strconv.Quote(r.Name) + " has no seeds, or an impossible number of items, words or threads"}

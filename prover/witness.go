@@ -21,7 +21,7 @@ type TraceWriter interface {
 type DeviceTrace interface {
 	TraceWriter
 	// RowKernels lists the kernels that together write every row, one after the other, where the columns may hold anything before. The values must be those of WriteRows.
-	// The list is the same each time: it is run again when a shard is regenerated.
+	// The list is the same each time: it is run again when a shard is regenerated. An empty one leaves the rows to the host.
 	RowKernels() []RowKernel
 }
 
@@ -39,8 +39,8 @@ type RowKernel struct {
 // seedBytes is the device memory of the seeds.
 func (k *RowKernel) seedBytes() Bytes { return 8 * Bytes(k.Items) * Bytes(k.Words) }
 
-// rowKernels is how a device writes a table's rows; nil where it cannot.
-func rowKernels(w TraceWriter) []RowKernel {
+// RowKernels is how a device writes a table's rows; none where it cannot.
+func RowKernels(w TraceWriter) []RowKernel {
 	if d, ok := w.(DeviceTrace); ok {
 		return d.RowKernels()
 	}

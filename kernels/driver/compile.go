@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"os"
 	"runtime"
@@ -25,7 +26,7 @@ type made struct {
 
 // Compile implements kernels.Driver. Kernels are compiled side by side, one on each thread that Go may use; images that were compiled before are taken from disk (package codecache). A kernel that
 // the driver's compiler refuses is an error; what is wrong with the disk is a note.
-func (d *driver) Compile(sources []kernels.Source, compile bool) (out kernels.Compilation, err error) {
+func (d *driver) Compile(ctx context.Context, sources []kernels.Source, compile bool) (out kernels.Compilation, err error) {
 	d.compiling.Lock()
 	defer d.compiling.Unlock()
 	var missing []*made
@@ -46,7 +47,7 @@ func (d *driver) Compile(sources []kernels.Source, compile bool) (out kernels.Co
 	var absent atomic.Bool
 	if cache == nil {
 		absent.Store(true)
-	} else if err = each(missing, func(m *made) error {
+	} else if err = each(ctx, missing, func(m *made) error {
 		m.image, m.note = cache.Load(d.key(m.source))
 		if m.cached = m.note == nil; !m.cached {
 			absent.Store(true)
@@ -58,7 +59,7 @@ func (d *driver) Compile(sources []kernels.Source, compile bool) (out kernels.Co
 	if absent.Load() && !compile {
 		return out, nil
 	}
-	if err = each(missing, func(m *made) error { return d.do(func() error { return d.install(m, cache) }) }); err != nil {
+	if err = each(ctx, missing, func(m *made) error { return d.do(func() error { return d.install(m, cache) }) }); err != nil {
 		return out, err
 	}
 	for _, m := range missing {
@@ -78,14 +79,14 @@ func (d *driver) Compile(sources []kernels.Source, compile bool) (out kernels.Co
 	return out, nil
 }
 
-// each calls f for kernels side by side and returns the error of the first of those that fail.
-func each(list []*made, f func(*made) error) error {
+// each calls f for kernels side by side and returns the error of the first of those that fail, or the context's if that ends.
+func each(ctx context.Context, list []*made, f func(*made) error) error {
 	var wait sync.WaitGroup
 	var next atomic.Int64
 	errs := make([]error, len(list))
 	for range min(len(list), runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < len(list) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				errs[i] = f(list[i])
 			}
 		})
@@ -96,7 +97,7 @@ func each(list []*made, f func(*made) error) error {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 func (d *driver) key(s *kernels.Source) codecache.Key {

@@ -4,6 +4,7 @@ package driver
 
 // #cgo LDFLAGS: -ldl
 // #include <stdlib.h>
+// #include <string.h>
 // #include <cuda.h>
 // int ixprove_load_cuda(const char **missing);
 //
@@ -24,14 +25,23 @@ package driver
 //   return cuModuleLoadDataEx((CUmodule *)module, image, 2, options, values);
 // }
 //
-// static CUresult compile(const char *text, size_t bytes, const char *name, unsigned level, CUlinkState *state, void **image, size_t *image_bytes, char *log, size_t log_bytes) {
+// // The linker writes to the values of options, and owns the image, until it is destroyed. The image is copied.
+// static CUresult compile(const char *text, size_t bytes, const char *name, unsigned level, void **image, size_t *image_bytes, char *log, size_t log_bytes) {
 //   CUjit_option options[3] = {CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
 //   void *values[3] = {(void *)(size_t)level, log, (void *)log_bytes};
-//   CUresult r = cuLinkCreate(3, options, values, state);
+//   CUlinkState state;
+//   CUresult r = cuLinkCreate(3, options, values, &state);
 //   if (r != CUDA_SUCCESS) return r;
-//   r = cuLinkAddData(*state, CU_JIT_INPUT_PTX, (void *)text, bytes, name, 0, NULL, NULL);
-//   if (r == CUDA_SUCCESS) r = cuLinkComplete(*state, image, image_bytes);
-//   return r;
+//   void *made;
+//   r = cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)text, bytes, name, 0, NULL, NULL);
+//   if (r == CUDA_SUCCESS) r = cuLinkComplete(state, &made, image_bytes);
+//   if (r == CUDA_SUCCESS) {
+//     *image = malloc(*image_bytes);
+//     if (*image) memcpy(*image, made, *image_bytes);
+//     else r = CUDA_ERROR_OUT_OF_MEMORY;
+//   }
+//   CUresult destroyed = cuLinkDestroy(state);
+//   return r != CUDA_SUCCESS ? r : destroyed;
 // }
 //
 // static CUresult upload_rows(CUdeviceptr to, size_t pitch, const void *from, size_t bytes, size_t count, void *stream) {
@@ -56,10 +66,9 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"unsafe"
-
-	"gorgonia.org/cu"
 
 	"github.com/ixprove/ixprove/kernels"
 )
@@ -92,10 +101,11 @@ func failed(place string, err error) error {
 	if err == nil || errors.As(err, &described) {
 		return err
 	}
-	if err == cu.OutOfMemory {
-		return describe(place, C.CUDA_ERROR_OUT_OF_MEMORY, err)
+	code := uint32(0)
+	if v := reflect.ValueOf(err); v.Kind() == reflect.Int { // the driver's number, of a type that is not exported
+		code = uint32(v.Int())
 	}
-	return describe(place, 0, err)
+	return describe(place, code, err)
 }
 
 func describe(place string, code uint32, err error) error {
@@ -117,7 +127,7 @@ func describe(place string, code uint32, err error) error {
 const compileLevel = 2
 
 // compile makes a binary of PTX for the current context's device. Any thread with a context may.
-func compile(s *kernels.Source) (image []byte, err error) {
+func compile(s *kernels.Source) ([]byte, error) {
 	place := "compilation of " + s.Kernel
 	text, name := C.CString(s.Text), C.CString(s.Kernel)
 	defer C.free(unsafe.Pointer(text))
@@ -125,21 +135,13 @@ func compile(s *kernels.Source) (image []byte, err error) {
 	const logBytes = 1 << 12
 	log := (*C.char)(C.calloc(1, logBytes))
 	defer C.free(unsafe.Pointer(log))
-	var state C.CUlinkState
 	var out unsafe.Pointer
+	defer func() { C.free(out) }()
 	var size C.size_t
-	r := C.compile(text, C.size_t(len(s.Text)+1), name, compileLevel, &state, &out, &size, log, logBytes)
-	if r == C.CUDA_SUCCESS {
-		image = C.GoBytes(out, C.int(size))
-	} else {
-		err = explained(place, C.int(r), log)
+	if r := C.compile(text, C.size_t(len(s.Text)+1), name, compileLevel, &out, &size, log, logBytes); r != C.CUDA_SUCCESS {
+		return nil, explained(place, C.int(r), log)
 	}
-	if state != nil {
-		if destroyed := C.cuLinkDestroy(state); err == nil && destroyed != C.CUDA_SUCCESS {
-			err = failure(place, C.int(destroyed))
-		}
-	}
-	return image, err
+	return C.GoBytes(out, C.int(size)), nil
 }
 
 // explained is failure with what the driver's compiler says.

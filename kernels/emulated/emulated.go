@@ -10,6 +10,7 @@ package emulated
 import "C"
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -158,7 +159,7 @@ func (d *driver) Launch(l *kernels.Launch) error {
 }
 
 // Compile implements kernels.Driver: there is no compiler for PTX here.
-func (*driver) Compile([]kernels.Source, bool) (kernels.Compilation, error) {
+func (*driver) Compile(context.Context, []kernels.Source, bool) (kernels.Compilation, error) {
 	return kernels.Compilation{}, nil
 }
 

@@ -88,7 +88,8 @@ func (b *Backend) Open(ctx context.Context, j prover.Job) (prover.Session, error
 			d.Prepare(s.Tables[i].Circuit, s.Tables[i].LogHeight)
 		}
 	}
-	return &session{ctx: ctx, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace, shards: len(j.Shapes)}, nil
+	stop := context.AfterFunc(ctx, d.Interrupt)
+	return &session{ctx: ctx, stop: stop, backend: b, suite: j.Suite, logBlowup: j.LogBlowup, arena: a, device: d, stage: prover.StageTrace, shards: len(j.Shapes)}, nil
 }
 
 // fit has a block of that size ready, none for 0. The one that is there serves if it is large enough and within the budget.

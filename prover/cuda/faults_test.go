@@ -157,11 +157,11 @@ func (s *shim) Launch(l *kernels.Launch) error {
 	return s.Driver.Launch(l)
 }
 
-func (s *shim) Compile(sources []kernels.Source, compile bool) (kernels.Compilation, error) {
+func (s *shim) Compile(ctx context.Context, sources []kernels.Source, compile bool) (kernels.Compilation, error) {
 	if err := s.call("compilation"); err != nil {
 		return kernels.Compilation{}, err
 	}
-	return s.Driver.Compile(sources, compile)
+	return s.Driver.Compile(ctx, sources, compile)
 }
 
 func (s *shim) NewEvent() (e kernels.Event, err error) {
@@ -416,6 +416,48 @@ func TestCancelling(t *testing.T) {
 		}
 	}
 	p.healthy(t, "at last")
+}
+
+// patient is a driver whose compiler takes until it is told to end.
+type patient struct {
+	*shim
+	compiles chan struct{} // given a value when it begins
+}
+
+func (p *patient) Compile(ctx context.Context, _ []kernels.Source, _ bool) (kernels.Compilation, error) {
+	select {
+	case p.compiles <- struct{}{}:
+	default:
+	}
+	<-ctx.Done()
+	return kernels.Compilation{}, ctx.Err()
+}
+
+// A proof that waits for compiled kernels can be cancelled, and one that fails does not wait for them.
+func TestEndOfCompilation(t *testing.T) {
+	p := newSmall(t)
+	d := &patient{p.shim, make(chan struct{}, 1)}
+	b := cuda.New(d)
+	b.Code = kernels.CodeCompile
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-d.compiles
+		time.Sleep(100 * time.Millisecond) // it is waited for then, or soon
+		cancel()
+	}()
+	if _, err := prover.Prove(ctx, p.key, p.witness, prover.Options{Backend: b}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	p.shim.arm(1, nil)
+	if _, err := prover.Prove(context.Background(), p.key, p.witness, prover.Options{Backend: b}); !errors.Is(err, errInjected) {
+		t.Fatal(err)
+	}
+	p.shim.arm(40, nil)
+	if _, err := prover.Prove(context.Background(), p.key, p.witness, prover.Options{Backend: b}); !errors.Is(err, errInjected) {
+		t.Fatal(err)
+	}
+	p.healthy(t, "compilations")
 }
 
 // Proofs one after the other are the same and take the same memory.

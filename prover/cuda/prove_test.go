@@ -423,6 +423,27 @@ func TestFailingWriters(t *testing.T) {
 	p.healthy(t, "failing writers")
 }
 
+// unable is a trace whose rows a device could write at other times.
+type unable struct{ prover.TraceWriter }
+
+func (unable) RowKernels() []prover.RowKernel { return nil }
+
+// Where there are no kernels for it the host writes a table, whatever its writer is.
+func TestNoRowKernels(t *testing.T) {
+	p := newSmall(t)
+	for i := range p.witness.Shards {
+		for k := range p.witness.Shards[i].Tables {
+			table := &p.witness.Shards[i].Tables[k]
+			table.Trace = unable{table.Trace}
+		}
+	}
+	for _, r := range same(t, p.backend, p.key, p.witness, false).Rows {
+		if r.OnDevice {
+			t.Errorf("on the device: %+v", r)
+		}
+	}
+}
+
 // A suite without kernels is refused, with what to do instead.
 func TestOtherSuites(t *testing.T) {
 	_, err := open(t).Open(context.Background(), prover.Job{Suite: poseidon2.Suite{}, LogBlowup: 5})

@@ -16,6 +16,7 @@ import (
 
 type session struct {
 	ctx       context.Context
+	stop      func() bool // has the context's end no longer end compilations
 	backend   *Backend
 	suite     hash.Suite
 	logBlowup int
@@ -36,6 +37,7 @@ type session struct {
 func (s *session) Close() {
 	if !s.closed {
 		s.closed = true
+		s.stop()
 		err := errors.Join(s.staging.close(s.arena), s.device.Close())
 		if err != nil || s.failed {
 			err = errors.Join(err, s.backend.release())

@@ -22,10 +22,10 @@ func (s *session) Trace(t *verifier.Table, w prover.TraceWriter) (_ prover.Matri
 	if err != nil {
 		return nil, err
 	}
-	d, onDevice := w.(prover.DeviceTrace)
-	sent := int64(0)
+	list := prover.RowKernels(w)
+	onDevice, sent := len(list) > 0, int64(0)
 	if onDevice {
-		for _, k := range d.RowKernels() {
+		for _, k := range list {
 			if err = s.runRows(m, &k); err != nil {
 				break
 			}
