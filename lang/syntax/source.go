@@ -18,14 +18,38 @@ type File struct {
 	Text string
 
 	lines []int // offset of each line's first byte
+	runes []int // characters before each multiple of runeStep, so that places in long lines are found without reading all of the line
+}
+
+const runeStep = 512
+
+// charactersBefore counts the characters that begin before an offset.
+func (f *File) charactersBefore(offset int) int {
+	n := f.runes[offset/runeStep]
+	for i := offset / runeStep * runeStep; i < offset; i++ {
+		n += begins(f.Text[i])
+	}
+	return n
+}
+
+// begins is 1 for the first byte of a character.
+func begins(c byte) int {
+	if utf8.RuneStart(c) {
+		return 1
+	}
+	return 0
 }
 
 // NewFile indexes the lines of text.
 func NewFile(name, text string) *File {
-	f := &File{Name: name, Text: text, lines: []int{0}}
+	f := &File{Name: name, Text: text, lines: []int{0}, runes: []int{0}}
+	characters := 0
 	for i := range len(text) {
 		if text[i] == '\n' {
 			f.lines = append(f.lines, i+1)
+		}
+		if characters += begins(text[i]); (i+1)%runeStep == 0 {
+			f.runes = append(f.runes, characters)
 		}
 	}
 	return f
@@ -38,7 +62,7 @@ type Position struct{ Line, Column int }
 func (f *File) Position(offset int) Position {
 	offset = max(0, min(offset, len(f.Text)))
 	line := sort.SearchInts(f.lines, offset+1) - 1
-	return Position{line + 1, utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1}
+	return Position{line + 1, f.charactersBefore(offset) - f.charactersBefore(f.lines[line]) + 1}
 }
 
 // Line is the text of a line, which counts from 1, without its end. It is empty for a line that is not there.
@@ -133,23 +157,40 @@ type Related struct {
 
 // Err is the diagnostic as the module's error type.
 func (d *Diagnostic) Err() *formats.Error {
-	return &formats.Error{Class: d.Class, Place: d.Span.String(), What: d.What, Expected: d.Expected, Got: d.Got, Next: d.Next}
+	return &formats.Error{Class: d.Class, Place: d.Span.String(), What: clip(d.What), Expected: clip(d.Expected), Got: clip(d.Got), Next: clip(d.Next)}
+}
+
+// maxShown is how much of a name, a list or a line is shown.
+const maxShown = 2000
+
+// clip cuts a text off where it is too long to be read.
+func clip(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
 // Text prints the diagnostic with the source line and carets under the span.
 func (d *Diagnostic) Text(w io.Writer) {
-	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(d.What))
+	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(clip(d.What)))
 	excerpt(w, d.Span)
 	for _, line := range []struct{ label, text string }{{"expected", d.Expected}, {"got", d.Got}, {"next", d.Next}} {
 		if line.text != "" {
-			fmt.Fprintf(w, "  %-9s %s\n", line.label, visible(line.text))
+			fmt.Fprintf(w, "  %-9s %s\n", line.label, visible(clip(line.text)))
 		}
 	}
 	for _, r := range d.Related {
-		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(r.What))
+		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(clip(r.What)))
 		excerpt(w, r.Span)
 	}
 }
+
+// Of a long line, what stands around the mark is shown.
+const (
+	excerptBefore = 80
+	excerptAfter  = 120
+)
 
 // excerpt prints the first line of a span and marks the span under it. A tab is shown as one space, so that the marks stand right.
 func excerpt(w io.Writer, s Span) {
@@ -157,15 +198,22 @@ func excerpt(w io.Writer, s Span) {
 		return
 	}
 	p := s.File.Position(s.Start)
+	start := s.File.lines[p.Line-1]
 	line := s.File.Line(p.Line)
-	width := 1
-	if end := s.File.Position(s.End); end.Line == p.Line {
-		width = max(1, end.Column-p.Column)
-	} else {
-		width = max(1, utf8.RuneCountInString(line)+1-p.Column)
+	at := min(max(0, s.Start-start), len(line))
+	end := min(max(at, s.End-start), len(line))
+	before, marked, after := line[:at], line[at:end], line[end:]
+	if n := len(before) - excerptBefore; n > 0 {
+		before = "…" + strings.ToValidUTF8(before[n:], "")
 	}
-	number := fmt.Sprint(p.Line)
-	fmt.Fprintf(w, "%6s | %s\n%6s | %s%s\n", number, visible(line), "", strings.Repeat(" ", p.Column-1), strings.Repeat("^", width))
+	if len(marked) > excerptAfter {
+		marked, after = strings.ToValidUTF8(marked[:excerptAfter], "")+"…", ""
+	} else if len(after) > excerptAfter {
+		after = strings.ToValidUTF8(after[:excerptAfter], "") + "…"
+	}
+	before, marked, after = visible(before), visible(marked), visible(after)
+	indent, width := utf8.RuneCountInString(before), max(1, utf8.RuneCountInString(marked))
+	fmt.Fprintf(w, "%6d | %s%s%s\n%6s | %s%s\n", p.Line, before, marked, after, "", strings.Repeat(" ", indent), strings.Repeat("^", width))
 }
 
 // visible keeps a source file from commanding a terminal.
