@@ -17,39 +17,50 @@ type File struct {
 	Name string
 	Text string
 
-	lines []int // offset of each line's first byte
-	runes []int // characters before each multiple of runeStep, so that places in long lines are found without reading all of the line
+	lines []int   // offset of each line's first byte
+	marks []width // of the text before each multiple of markStep, so that places in long lines are found without reading all of the line
 }
 
-const runeStep = 512
+const markStep = 512
 
-// charactersBefore counts the characters that begin before an offset.
-func (f *File) charactersBefore(offset int) int {
-	n := f.runes[offset/runeStep]
-	for i := offset / runeStep * runeStep; i < offset; i++ {
-		n += begins(f.Text[i])
-	}
-	return n
-}
+// width is the length of a text as people and as editors count.
+type width struct{ characters, units int }
 
-// begins is 1 for the first byte of a character.
-func begins(c byte) int {
+// add counts a byte: characters by their first byte, of which those of four bytes take two units of UTF-16.
+func (w *width) add(c byte) {
 	if utf8.RuneStart(c) {
-		return 1
+		w.characters++
+		w.units++
 	}
-	return 0
+	if c >= 0xf0 {
+		w.units++
+	}
+}
+
+// between is the width of the text from one offset to another.
+func (f *File) between(start, end int) width {
+	a, b := f.before(start), f.before(end)
+	return width{b.characters - a.characters, b.units - a.units}
+}
+
+func (f *File) before(offset int) width {
+	w := f.marks[offset/markStep]
+	for i := offset / markStep * markStep; i < offset; i++ {
+		w.add(f.Text[i])
+	}
+	return w
 }
 
 // NewFile indexes the lines of text.
 func NewFile(name, text string) *File {
-	f := &File{Name: name, Text: text, lines: []int{0}, runes: []int{0}}
-	characters := 0
+	f := &File{Name: name, Text: text, lines: []int{0}, marks: []width{{}}}
+	var w width
 	for i := range len(text) {
 		if text[i] == '\n' {
 			f.lines = append(f.lines, i+1)
 		}
-		if characters += begins(text[i]); (i+1)%runeStep == 0 {
-			f.runes = append(f.runes, characters)
+		if w.add(text[i]); (i+1)%markStep == 0 {
+			f.marks = append(f.marks, w)
 		}
 	}
 	return f
@@ -62,7 +73,7 @@ type Position struct{ Line, Column int }
 func (f *File) Position(offset int) Position {
 	offset = max(0, min(offset, len(f.Text)))
 	line := sort.SearchInts(f.lines, offset+1) - 1
-	return Position{line + 1, f.charactersBefore(offset) - f.charactersBefore(f.lines[line]) + 1}
+	return Position{line + 1, f.between(f.lines[line], offset).characters + 1}
 }
 
 // Line is the text of a line, which counts from 1, without its end. It is empty for a line that is not there.
@@ -99,10 +110,7 @@ func (f *File) Offset(line, units int) int {
 func (f *File) Units(offset int) (line, units int) {
 	offset = max(0, min(offset, len(f.Text)))
 	line = sort.SearchInts(f.lines, offset+1) - 1
-	for _, r := range f.Text[f.lines[line]:offset] {
-		units += unitsOf(r)
-	}
-	return line, units
+	return line, f.between(f.lines[line], offset).units
 }
 
 func unitsOf(r rune) int {
@@ -157,14 +165,14 @@ type Related struct {
 
 // Err is the diagnostic as the module's error type.
 func (d *Diagnostic) Err() *formats.Error {
-	return &formats.Error{Class: d.Class, Place: d.Span.String(), What: clip(d.What), Expected: clip(d.Expected), Got: clip(d.Got), Next: clip(d.Next)}
+	return &formats.Error{Class: d.Class, Place: d.Span.String(), What: Clip(d.What), Expected: Clip(d.Expected), Got: Clip(d.Got), Next: Clip(d.Next)}
 }
 
 // maxShown is how much of a name, a list or a line is shown.
 const maxShown = 2000
 
-// clip cuts a text off where it is too long to be read.
-func clip(s string) string {
+// Clip cuts a text off where it is too long to be read.
+func Clip(s string) string {
 	if len(s) <= maxShown {
 		return s
 	}
@@ -173,15 +181,15 @@ func clip(s string) string {
 
 // Text prints the diagnostic with the source line and carets under the span.
 func (d *Diagnostic) Text(w io.Writer) {
-	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(clip(d.What)))
+	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(Clip(d.What)))
 	excerpt(w, d.Span)
 	for _, line := range []struct{ label, text string }{{"expected", d.Expected}, {"got", d.Got}, {"next", d.Next}} {
 		if line.text != "" {
-			fmt.Fprintf(w, "  %-9s %s\n", line.label, visible(clip(line.text)))
+			fmt.Fprintf(w, "  %-9s %s\n", line.label, visible(Clip(line.text)))
 		}
 	}
 	for _, r := range d.Related {
-		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(clip(r.What)))
+		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(Clip(r.What)))
 		excerpt(w, r.Span)
 	}
 }
