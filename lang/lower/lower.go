@@ -898,8 +898,11 @@ func (b *builder) enter(i *instance, args []word) *frame {
 	return inner
 }
 
-// maxInlined bounds how deep bodies are made within bodies.
-const maxInlined = 64
+// maxInlined bounds how deep bodies are made within bodies; inlinedWork is what each costs the compiler besides its expressions.
+const (
+	maxInlined  = 64
+	inlinedWork = 8
+)
 
 // inline decides whether a call is replaced by the function's body; if so, the arguments are made and bound.
 func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
@@ -918,6 +921,7 @@ func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
 	if len(b.inlined) >= maxInlined {
 		return nil, false
 	}
+	b.spend(inlinedWork)
 	args := b.exprs(f, x.Args)
 	b.inlined = append(b.inlined, i)
 	return b.enter(i, args), true
@@ -943,6 +947,9 @@ func (b *builder) bind(f *frame, p types.Pattern, words []word) {
 		b.bind(f, p.To, b.load(words[0], b.words(f.of(p.To.Type())), b.site(p.Place(), "there is no such cell")))
 	case *types.OrPattern:
 		b.bindCovering(f, p, words)
+	case *types.LitPattern: // a pattern that must fit every value has none
+		b.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Internal, What: "the pattern does not fit every value", Next: "report this with the program"})
+		b.fail(0)
 	}
 }
 

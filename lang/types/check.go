@@ -2,6 +2,7 @@ package types
 
 import (
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -249,12 +250,15 @@ func (c *checker) lookup(m *Module, parts []syntax.Name) (i *item, used int) {
 	return nil, -1
 }
 
+func none(func(string) bool) {}
+
 // unknown reports a name that stands for nothing.
-func (c *checker) unknown(m *Module, n syntax.Name, what string, others ...string) {
+func (c *checker) unknown(m *Module, n syntax.Name, what string, others iter.Seq[string]) {
 	next := ""
 	if len(c.errors) < maxErrors { // more are not shown, and suggestions take time
 		if next = c.somewhere(n.Text); next == "" {
-			names := slices.Concat(others, slices.Collect(maps.Keys(m.items)), slices.Collect(maps.Keys(m.modules)))
+			names := slices.Concat(slices.Collect(maps.Keys(m.items)), slices.Collect(maps.Keys(m.modules)))
+			names = slices.AppendSeq(names, others)
 			slices.Sort(names)
 			next = nearest(n.Text, names)
 		}
@@ -440,11 +444,18 @@ func (c *checker) namedType(m *Module, g *generics, p *syntax.Path) Type {
 	i, used := c.lookup(m, p.Parts)
 	switch {
 	case used == -1:
-		others := slices.Collect(maps.Keys(prims))
-		if g != nil {
-			others = append(others, slices.Collect(maps.Keys(g.at))...)
-		}
-		c.unknown(m, first, "type", others...)
+		c.unknown(m, first, "type", func(yield func(string) bool) {
+			for name := range prims {
+				if !yield(name) {
+					return
+				}
+			}
+			for i := 0; g != nil && i < len(g.list); i++ {
+				if !yield(g.list[i].Name) {
+					return
+				}
+			}
+		})
 		return Bad
 	case i == nil:
 		return Bad

@@ -434,13 +434,15 @@ func (in *inference) lookupVar(name string) *Local {
 	return nil
 }
 
-func (in *inference) visible() (names []string) {
+// visible goes through the names of variables.
+func (in *inference) visible(yield func(string) bool) {
 	for s := in.scope; s != nil; s = s.outer {
 		for name := range s.vars {
-			names = append(names, name)
+			if !yield(name) {
+				return
+			}
 		}
 	}
-	return names
 }
 
 // path infers a variable, a constant, a call or a variant.
@@ -469,7 +471,7 @@ func (in *inference) path(p *syntax.Path, args []syntax.Expr, call bool, at synt
 		if call {
 			what = "function"
 		}
-		in.unknown(in.module, first, what, in.visible()...)
+		in.unknown(in.module, first, what, in.visible)
 		in.ignore(args)
 		return in.bad(at)
 	case i == nil:
@@ -496,7 +498,7 @@ func (in *inference) path(p *syntax.Path, args []syntax.Expr, call bool, at synt
 		if i.konst == nil || i.konst.Value == nil {
 			return in.bad(at) // reported
 		}
-		if !in.spend(i.konst.Type, at) {
+		if !in.spend(i.konst.Type, 1, at) {
 			return in.bad(at)
 		}
 		return placed(i.konst.Value, at)
@@ -646,7 +648,7 @@ func (in *inference) payload(d *Data, v, got int, call bool, at syntax.Span) {
 func (in *inference) structType(p *syntax.Path, at syntax.Span) *Named {
 	i, used := in.lookup(in.module, p.Parts)
 	if used == -1 {
-		in.unknown(in.module, p.Parts[0], "struct")
+		in.unknown(in.module, p.Parts[0], "struct", none)
 		return nil
 	}
 	if i == nil {

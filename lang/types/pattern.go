@@ -189,13 +189,17 @@ func (in *inference) add(l *Local, b *binder) {
 		in.report(&syntax.Diagnostic{Span: l.Span, What: "the pattern binds the variable twice", Got: l.Name})
 		return
 	}
+	if len(b.vars) == maxMembers {
+		in.report(&syntax.Diagnostic{Span: l.Span, Class: formats.Limit, What: "the pattern binds too many variables", Expected: fmt.Sprintf("at most %d", maxMembers)})
+		return
+	}
 	b.vars = append(b.vars, l)
 }
 
 func (in *inference) constPattern(i *item, at syntax.Span, t Type) Pattern {
 	in.refItem(at, i)
 	in.resolve(i)
-	if i.konst == nil || i.konst.Value == nil || !in.spend(i.konst.Type, at) || !in.expectType(at, t, i.konst.Type) {
+	if i.konst == nil || i.konst.Value == nil || !in.spend(i.konst.Type, 16, at) || !in.expectType(at, t, i.konst.Type) {
 		return &Wild{base{t, at}}
 	}
 	return asPattern(placed(i.konst.Value, at))
@@ -234,7 +238,7 @@ func (in *inference) pathPattern(p *syntax.PathPattern, t Type, b *binder) Patte
 	}
 	i, used := in.lookup(in.module, p.Path.Parts)
 	if used == -1 {
-		in.unknown(in.module, p.Path.Parts[0], "enum or constant")
+		in.unknown(in.module, p.Path.Parts[0], "enum or constant", none)
 	}
 	if i == nil {
 		return skip()

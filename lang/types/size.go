@@ -188,10 +188,10 @@ func (c *checker) checkParts() {
 	}
 }
 
-// spend counts a use of a constant, whose parts what follows walks each time.
-func (c *checker) spend(t Type, at syntax.Span) bool {
+// spend counts a use of a constant, whose parts what follows walks so many times or copies.
+func (c *checker) spend(t Type, times int, at syntax.Span) bool {
 	n, _ := c.meter.parts(t, !c.finite)
-	c.meter.work += n
+	c.meter.work += n * times
 	return c.sized(t, at)
 }
 
