@@ -85,10 +85,10 @@ func (u *unifier) unify(a, b Type) bool {
 
 func (u *unifier) bind(v *Var, t Type) bool {
 	if w, ok := t.(*Var); ok {
-		if v.literal && !w.literal {
+		if v.others > w.others { // the smaller class joins the larger one, so that chains stay short
 			v, w = w, v
 		}
-		v.bound = w
+		v.bound, w.literal, w.others = w, w.literal || v.literal, w.others+v.others+1
 		return true
 	}
 	if v.literal {
@@ -246,6 +246,9 @@ func convert(want, got Type, at syntax.Span) string {
 	return ""
 }
 
+// never is a number of others that keeps the variable of a fail, which has a type of its own if nobody asks for a value, from standing for variables that need one.
+const never = -1 << 40
+
 func (in *inference) bad(at syntax.Span) Expr { return &Fail{base{Bad, at}, ""} }
 
 // expr infers an expression. want is a hint, the type that the place expects, or nil; the caller compares.
@@ -326,7 +329,7 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 	case *syntax.Block:
 		return in.block(x, want)
 	case *syntax.FailExpr:
-		v := &Var{span: at}
+		v := &Var{span: at, others: never}
 		in.later = append(in.later, func() {
 			if v.bound == nil { // nobody asks for a value
 				v.bound = Unit

@@ -70,6 +70,7 @@ type (
 		bound   Type
 		span    syntax.Span
 		literal bool // of a number: field, u8, u32 or u64
+		others  int  // variables that are bound to this one
 	}
 )
 
