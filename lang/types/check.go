@@ -354,6 +354,12 @@ func (c *checker) dataOf(i *item, d *syntax.Decl) *Data {
 	return i.data
 }
 
+// whole resolves the declaration of a struct or an enum, and reports whether its variants are known: they are not where a length in the declaration asks for them, which is reported.
+func (c *checker) whole(d *Data) bool {
+	c.resolve(d.Module.items[d.Name])
+	return len(d.Variants) > 0
+}
+
 // function resolves a function's head.
 func (c *checker) function(i *item, s *syntax.Func) *Func {
 	g := c.generics(s.Params)

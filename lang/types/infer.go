@@ -665,7 +665,7 @@ func (in *inference) structType(p *syntax.Path, at syntax.Span) *Named {
 		if !in.written(i.alias, p.Span) {
 			return nil
 		}
-		if n, isNamed := Substitute(i.alias, i.scope.list, args).(*Named); isNamed && !n.Data.Enum {
+		if n, isNamed := Substitute(i.alias, i.scope.list, args).(*Named); isNamed && in.whole(n.Data) && !n.Data.Enum {
 			return n
 		}
 		in.report(&syntax.Diagnostic{Span: p.Span, What: "the type is no struct", Got: a.Name.Text})
@@ -676,7 +676,9 @@ func (in *inference) structType(p *syntax.Path, at syntax.Span) *Named {
 		return nil
 	}
 	d := in.dataOf(i, &s.Decl)
-	in.resolve(i)
+	if !in.whole(d) {
+		return nil
+	}
 	return &Named{d, in.instantiate(d.Params, p, at)}
 }
 
@@ -724,6 +726,9 @@ func (in *inference) structure(x *syntax.StructExpr) Expr {
 }
 
 func (in *inference) fieldOf(t *Named, name syntax.Name) int {
+	if !in.whole(t.Data) {
+		return -1
+	}
 	fields := t.Data.Variants[0].Fields
 	k := slices.IndexFunc(fields, func(f FieldType) bool { return f.Name == name.Text })
 	if k < 0 {
