@@ -132,6 +132,7 @@ func TestErrors(t *testing.T) {
 		{"fn f() { a < b < c }", []string{"do not chain"}},
 		{"fn f() { x.len() }", []string{"no methods"}},
 		{"fn f() { assert!(x) ; }\nfn g() { println!(1) }", []string{"2:17"}},
+		{"\ufefffn f() {}", []string{"byte order mark"}},
 		{"fn f() { 'a' }", []string{"b'x'"}},
 		{"fn f() { b'ab' }", []string{"holds one byte"}},
 		{"fn f() { \"text\" }", []string{`b"text"`}},
