@@ -63,7 +63,7 @@ func TestHostile(t *testing.T) {
 		"many parameters":            {"fn f<" + lines(100_000, "A#,") + ">() -> field { 1 }\n" + entry(""), "too many type parameters"},
 		"many variables":             {"pub fn main(x: [field; 20000]) -> field { let [" + lines(20_000, "a#,") + "] = x; 0 }", "too many variables"},
 		"many errors":                {entry(lines(50_000, "let a@: u8 = b#;")), "there is no such variable"},
-		"many arms":                  {entry("match a0 { " + strings.Repeat("_ => 1, ", 50_000) + "};"), "too many cases to check"},
+		"many arms":                  {entry("let z = match a0 { " + strings.Repeat("_ => 1, ", 50_000) + "};"), "too many cases to check"},
 		"a long name":                {"pub fn main(x: field) -> field { " + strings.Repeat("y", 1<<20) + " }", "there is no such variable"},
 		"a long line":                {entry(strings.ReplaceAll(lines(50_000, "let x#: u8 = 1u32;"), "\n", "")), "the types differ"},
 		"loops":                      {entry("for i in 0..100000 { for j in 0..100000 { for k in 0..100000 {} } }"), "too large once loops"},

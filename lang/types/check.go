@@ -259,7 +259,6 @@ func (c *checker) unknown(m *Module, n syntax.Name, what string, others iter.Seq
 		if next = c.somewhere(n.Text); next == "" {
 			names := slices.Concat(slices.Collect(maps.Keys(m.items)), slices.Collect(maps.Keys(m.modules)))
 			names = slices.AppendSeq(names, others)
-			slices.Sort(names)
 			next = nearest(n.Text, names)
 		}
 	}

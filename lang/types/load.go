@@ -131,11 +131,11 @@ func readFile(folder fs.FS, name string) (string, error) {
 	return string(data), err
 }
 
-// nearest asks for the names that are close to a mistyped one; it is empty if none is.
+// nearest asks for the name that is closest to a mistyped one, the first in order of several; it is empty if none is close.
 func nearest(name string, names []string) string {
 	best, at := 3, ""
 	for _, n := range names {
-		if d := syntax.Distance(name, n, best); d < best && d < len(name) {
+		if d := syntax.Distance(name, n, best+1); d < len(name) && (d < best || d == best && at != "" && n < at) {
 			best, at = d, n
 		}
 	}
