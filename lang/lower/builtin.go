@@ -69,7 +69,7 @@ func accelerator(code bytecode.Code) operation {
 
 // builtin makes the operation that a function without a body stands for.
 func (b *builder) builtin(f *frame, at syntax.Span) []word {
-	n := Words(f.of(f.fn.Result))
+	n := b.words(f.of(f.fn.Result))
 	op, ok := operations[f.fn.Builtin]
 	if !ok {
 		b.report(&syntax.Diagnostic{Span: f.fn.Span, What: "there is no such builtin", Got: f.fn.Builtin})
@@ -135,7 +135,7 @@ func splitField(b *builder, f *frame, a []word, site uint32) []word {
 func setElement(b *builder, f *frame, a []word, site uint32) []word {
 	t := f.of(f.fn.Args[0].Local.Type).(*types.Array)
 	length, _ := f.of(t.Len).(types.Length)
-	size := Words(t.Elem)
+	size := b.words(t.Elem)
 	array, i, v := a[:len(a)-1-size], a[len(a)-1-size], a[len(a)-size:]
 	set := func(k int) []word {
 		b.spend(len(array))

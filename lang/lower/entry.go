@@ -51,19 +51,19 @@ func (p *program) entries() (out []Entry) {
 					name = fn.Name + "." + name
 				}
 				e.Private = append(e.Private, EntryArg{a.Local.Name, a.Local.Type, len(p.out.Inputs)})
-				p.out.Inputs = append(p.out.Inputs, bytecode.Input{Name: shorten(name), Bits: inputBits(a.Local.Type)})
+				p.out.Inputs = append(p.out.Inputs, bytecode.Input{Name: shorten(name), Bits: p.inputBits(a.Local.Type)})
 				continue
 			}
 			e.Args = append(e.Args, EntryArg{Name: a.Local.Name, Type: a.Local.Type})
 			be.Args = p.claimValues(a.Local.Name, a.Local.Type, be.Args)
-			direct = direct && !needsCheck(a.Local.Type)
+			direct = direct && !p.needsCheck(a.Local.Type)
 		}
 		be.Results = p.claimValues("result", fn.Result, nil)
 		if len(be.Args)+len(be.Results) == 0 {
 			p.report(&syntax.Diagnostic{Span: fn.Span, What: "the entry states nothing: it has no public arguments and no result", Got: fn.Signature(), Next: "return what is to be known, such as a digest or a bool"})
 			continue
 		}
-		if len(be.Args) > formats.MaxValues || len(be.Results) > formats.MaxValues || len(p.out.Inputs) > bytecode.MaxInputs || wordsOfArgs(e.Args) > bytecode.MaxParams || Words(fn.Result) > bytecode.MaxParams {
+		if len(be.Args) > formats.MaxValues || len(be.Results) > formats.MaxValues || len(p.out.Inputs) > bytecode.MaxInputs || p.wordsOfArgs(e.Args) > bytecode.MaxParams || p.words(fn.Result) > bytecode.MaxParams {
 			p.report(&syntax.Diagnostic{
 				Span: fn.Span, Class: formats.Limit, What: "the entry has too many public values or private arguments", Expected: fmt.Sprintf("at most %d values", formats.MaxValues),
 				Next: "make large arguments private, and let a public one hold their digest",
@@ -85,10 +85,10 @@ func (p *program) entries() (out []Entry) {
 	return out
 }
 
-func wordsOfArgs(list []EntryArg) int {
+func (p *program) wordsOfArgs(list []EntryArg) int {
 	n := 0
 	for _, a := range list {
-		n = min(n+Words(a.Type), MaxWords)
+		n = min(n+p.words(a.Type), MaxWords)
 	}
 	return n
 }
@@ -102,16 +102,16 @@ func shorten(s string) string {
 }
 
 // needsCheck reports whether a claim's types say less of a value than its own type.
-func needsCheck(t types.Type) bool {
+func (p *program) needsCheck(t types.Type) bool {
 	switch t := types.Resolve(t).(type) {
 	case types.Prim:
 		return t == types.Bool
 	case *types.Named:
-		return tagWords(t) == 1 || slices.ContainsFunc(t.Fields(0), needsCheck)
+		return tagWords(t) == 1 || slices.ContainsFunc(t.Fields(0), p.needsCheck)
 	case *types.Array:
-		return needsCheck(t.Elem)
+		return p.needsCheck(t.Elem)
 	}
-	return slices.ContainsFunc(partsOf(t), needsCheck)
+	return slices.ContainsFunc(p.partsOf(t), p.needsCheck)
 }
 
 // claimValues lists the values of a claim that make up a value of a type.
@@ -131,7 +131,7 @@ func (p *program) claimValues(name string, t types.Type, out []formats.Value) []
 	case *types.Named:
 		if tagWords(t) == 1 {
 			out = append(out, formats.Value{Name: shorten(name), Type: formats.TypeU32})
-			for i := range Words(t) - 1 {
+			for i := range p.words(t) - 1 {
 				if len(out) <= formats.MaxValues {
 					out = append(out, formats.Value{Name: shorten(fmt.Sprintf("%s.%d", name, i)), Type: formats.TypeField})
 				}
@@ -147,7 +147,7 @@ func (p *program) claimValues(name string, t types.Type, out []formats.Value) []
 		}
 		return out
 	default:
-		for i, part := range partsOf(t) {
+		for i, part := range p.partsOf(t) {
 			out = p.claimValues(fmt.Sprintf("%s.%d", name, i), part, out)
 			if len(out) > formats.MaxValues {
 				break
@@ -159,7 +159,7 @@ func (p *program) claimValues(name string, t types.Type, out []formats.Value) []
 
 // wrapper makes the function of an entry.
 func (p *program) wrapper(i *instance, e *Entry) uint32 {
-	params, results := wordsOfArgs(e.Args), Words(i.fn.Result)
+	params, results := p.wordsOfArgs(e.Args), p.words(i.fn.Result)
 	index := p.add(bytecode.Function{Name: e.Name, Params: params, Results: results, Site: p.site(i.fn.Span, "")})
 	p.fn = i
 	b, words := p.newBuilder(params)
@@ -174,8 +174,8 @@ func (p *program) wrapper(i *instance, e *Entry) uint32 {
 			args = append(args, read...)
 			continue
 		}
-		n := Words(t)
-		if needsCheck(t) {
+		n := p.words(t)
+		if p.needsCheck(t) {
 			b.valid(t, words[:n], b.site(a.Local.Span, "argument "+a.Local.Name+" is no "+t.String()))
 		}
 		args = append(args, words[:n]...)
@@ -192,11 +192,14 @@ func (p *program) wrapper(i *instance, e *Entry) uint32 {
 }
 
 // inputBits is the smallest size of an input's elements that holds all words of a type.
-func inputBits(t types.Type) uint8 {
+func (p *program) inputBits(t types.Type) uint8 {
 	most := 8
 	seen := map[string]bool{}
 	var visit func(t types.Type)
 	visit = func(t types.Type) {
+		if !p.meter.Fits(t) { // a type that points to ever larger ones: its reader reports it
+			return
+		}
 		switch t := types.Resolve(t).(type) {
 		case types.Prim:
 			if t == types.U64 {
@@ -221,7 +224,7 @@ func inputBits(t types.Type) uint8 {
 				}
 			}
 		default:
-			for _, part := range partsOf(t) {
+			for _, part := range p.partsOf(t) {
 				visit(part)
 			}
 		}
@@ -243,6 +246,7 @@ type reader struct {
 	input int
 	index uint32
 	site  uint32
+	entry *instance
 }
 
 // read reads a value of a type from an input, at a place. Elements are hints; each is made a value of its type. In the input, a value is its parts in order: an enum is the number of its variant,
@@ -256,20 +260,20 @@ func (b *builder) read(t types.Type, input int, at word, site uint32) (words []w
 	var list []types.Type
 	switch t := types.Resolve(t).(type) {
 	case types.Prim:
-		for range Words(t) {
+		for range b.words(t) {
 			words = append(words, element())
 		}
 		b.valid(t, words, site)
 		return words, at
 	case *types.Pointer:
 		r := b.readerOf(t.To, input, site)
-		n := Words(t.To)
+		n := b.words(t.To)
 		out := b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(r), Site: site}, []word{at}, n+1)
 		return []word{b.store(out[:n])}, out[n]
 	case *types.Named:
 		if tagWords(t) == 1 {
 			tag := element()
-			n := Words(t) - 1
+			n := b.words(t) - 1
 			first := at
 			out := b.variants(t, tag, site, func(v int) []word {
 				at := first
@@ -288,14 +292,14 @@ func (b *builder) read(t types.Type, input int, at word, site uint32) (words []w
 		}
 		list = t.Fields(0)
 	default:
-		list = partsOf(t)
+		list = b.partsOf(t)
 	}
 	for _, part := range list {
 		var w []word
 		w, at = b.read(part, input, at, site)
 		words = append(words, w...)
 		if b.dead {
-			return make([]word, Words(t)), at
+			return make([]word, b.words(t)), at
 		}
 	}
 	return words, at
@@ -303,12 +307,16 @@ func (b *builder) read(t types.Type, input int, at word, site uint32) (words []w
 
 // readerOf finds or makes a reader.
 func (p *program) readerOf(t types.Type, input int, site uint32) uint32 {
+	if !p.meter.Fits(t) || len(p.readers) >= maxInstances {
+		p.report(&syntax.Diagnostic{Span: p.fn.place(), Class: formats.Limit, What: "a private argument points to values of ever larger types, or of too many", Got: t.String()})
+		return 0
+	}
+	name := "read " + p.out.Inputs[input].Name + " " + strings.ToValidUTF8(t.String(), "?")
 	key := fmt.Sprintf("%d|%s", input, typeKey(t))
 	if r, ok := p.readers[key]; ok {
 		return r.index
 	}
-	name := "read " + p.out.Inputs[input].Name + " " + strings.ToValidUTF8(t.String(), "?")
-	r := &reader{t, input, p.add(bytecode.Function{Name: shorten(name), Params: 1, Results: Words(t) + 1, Site: site}), site}
+	r := &reader{t, input, p.add(bytecode.Function{Name: shorten(name), Params: 1, Results: p.words(t) + 1, Site: site}), site, p.fn}
 	p.readers[key] = r
 	p.reads = append(p.reads, r)
 	return r.index
@@ -316,12 +324,13 @@ func (p *program) readerOf(t types.Type, input int, site uint32) uint32 {
 
 // reader makes the body of a reader.
 func (p *program) reader(r *reader) {
-	n := Words(r.typ) + 1
+	n := p.words(r.typ) + 1
 	if n > bytecode.MaxParams {
-		p.report(&syntax.Diagnostic{Class: formats.Limit, What: "a private argument points to values too large", Got: r.typ.String()})
+		p.report(&syntax.Diagnostic{Span: r.entry.place(), Class: formats.Limit, What: "a private argument points to values too large", Got: r.typ.String()})
 		return
 	}
 	b, params := p.newBuilder(1)
+	p.fn = r.entry
 	words, next := b.read(r.typ, r.input, params[0], r.site)
 	b.finish(append(slices.Clip(words), next))
 	b.done(r.index)

@@ -288,7 +288,7 @@ func (b *builder) shift(op syntax.Kind, t types.Prim, x []word, amount word, sit
 	switch {
 	case k >= n:
 		b.fail(site)
-		return make([]word, Words(t))
+		return make([]word, b.words(t))
 	case k == 0:
 		return x
 	case op == syntax.ShiftLeft && t == types.U64:
@@ -321,7 +321,7 @@ func (b *builder) shift(op syntax.Kind, t types.Prim, x []word, amount word, sit
 // shiftBy shifts by an amount that is not constant: it multiplies or divides by a power of two from a table.
 func (b *builder) shiftBy(op syntax.Kind, t types.Prim, x []word, amount word, site uint32) []word {
 	n := t.Bits()
-	power := b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(b.powers(n)), Site: site}, []word{amount}, Words(t))
+	power := b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(b.powers(n)), Site: site}, []word{amount}, b.words(t))
 	if op == syntax.ShiftLeft {
 		op = syntax.Star
 	} else {
@@ -415,7 +415,7 @@ func bitsOf(t types.Prim) int {
 }
 
 // sizesOf lists the bits of each word of a type. Words that hold the payload of an enum may be anything.
-func sizesOf(t types.Type, out []int) []int {
+func (b *builder) sizesOf(t types.Type, out []int) []int {
 	switch t := types.Resolve(t).(type) {
 	case types.Prim:
 		if t == types.U64 {
@@ -425,21 +425,21 @@ func sizesOf(t types.Type, out []int) []int {
 	case *types.Named:
 		if tagWords(t) == 1 {
 			out = append(out, 32)
-			for range Words(t) - 1 {
+			for range b.words(t) - 1 {
 				out = append(out, 64)
 			}
 			return out
 		}
-		return sizesOfAll(t.Fields(0), out)
+		return b.sizesOfAll(t.Fields(0), out)
 	case *types.Pointer:
 		return append(out, 64)
 	}
-	return sizesOfAll(partsOf(t), out)
+	return b.sizesOfAll(b.partsOf(t), out)
 }
 
-func sizesOfAll(list []types.Type, out []int) []int {
+func (b *builder) sizesOfAll(list []types.Type, out []int) []int {
 	for _, t := range list {
-		out = sizesOf(t, out)
+		out = b.sizesOf(t, out)
 	}
 	return out
 }

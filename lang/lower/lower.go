@@ -28,7 +28,8 @@ const (
 type instance struct {
 	fn    *types.Func
 	types []types.Type
-	index uint32 // in the program; entries' wrappers and readers have instances without fn
+	known map[types.Type]types.Type // types of the body, with these arguments
+	index uint32                    // in the program; entries' wrappers and readers have instances without fn
 	key   string
 }
 
@@ -49,7 +50,10 @@ type program struct {
 	files     map[*syntax.File]uint32
 	notes     map[string]uint32
 	fn        *instance // whose body is being made
-	work      int       // expressions and words made so far, also those that cost nothing
+	meter     types.Meter
+	generic   map[*types.Func][]types.Type // types in a body that type arguments change
+	*shapes
+	work int // expressions and words made so far, also those that cost nothing
 }
 
 type siteKey struct {
@@ -62,17 +66,18 @@ type siteKey struct {
 func Compile(checked *types.Program, name string) (*bytecode.Program, []Entry, syntax.Errors) {
 	p := &program{
 		checked: checked, out: &bytecode.Program{Name: name}, instances: map[string]*instance{}, readers: map[string]*reader{}, tables: map[int]uint32{},
-		sites: map[siteKey]uint32{}, files: map[*syntax.File]uint32{}, notes: map[string]uint32{},
+		generic: map[*types.Func][]types.Type{}, sites: map[siteKey]uint32{}, files: map[*syntax.File]uint32{}, notes: map[string]uint32{},
 	}
-	p.weights = weigh(checked)
+	p.shapes = &shapes{map[any]int{}, map[types.Type][]types.Type{}, &p.work}
+	p.weights = weigh(checked, p.shapes)
 	entries := p.entries()
-	for len(p.queue) > 0 || len(p.reads) > 0 {
-		for len(p.queue) > 0 {
+	for len(p.queue)+len(p.reads) > 0 && len(p.errors) < syntax.MaxErrors {
+		for len(p.queue) > 0 && len(p.errors) < syntax.MaxErrors {
 			i := p.queue[0]
 			p.queue = p.queue[1:]
 			p.function(i)
 		}
-		for len(p.reads) > 0 {
+		for len(p.reads) > 0 && len(p.errors) < syntax.MaxErrors {
 			r := p.reads[0]
 			p.reads = p.reads[1:]
 			p.reader(r)
@@ -189,23 +194,58 @@ func typeDepth(t types.Type) int {
 
 // instance finds or makes the instance of a function for type arguments.
 func (p *program) instance(fn *types.Func, args []types.Type, at syntax.Span) *instance {
-	key := fmt.Sprintf("%p|%s", fn, typeKeys(args))
-	if i, ok := p.instances[key]; ok {
-		return i
-	}
 	for _, t := range args {
-		if typeDepth(t) > maxTypeDepth {
+		if !p.meter.Written(t) || typeDepth(t) > maxTypeDepth {
 			p.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the function calls itself for ever larger types", Got: fn.Name})
 			return nil
 		}
+	}
+	key := fmt.Sprintf("%p|%s", fn, typeKeys(args))
+	if i, ok := p.instances[key]; ok {
+		return i
 	}
 	if len(p.instances) >= maxInstances {
 		p.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the program has too many functions for different types"})
 		return nil
 	}
-	i := &instance{fn: fn, types: args, key: key}
+	i := &instance{fn: fn, types: args, known: map[types.Type]types.Type{}, key: key}
+	f := frame{instance: i}
+	for _, t := range p.genericOf(fn) {
+		if !p.meter.Fits(f.of(t)) {
+			p.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the function has types too large for these type arguments", Got: fn.Name, Next: "keep large data in lists behind pointers"})
+			return nil
+		}
+	}
 	p.instances[key] = i
 	return i
+}
+
+// genericOf lists the types of a function that type arguments change.
+func (p *program) genericOf(fn *types.Func) []types.Type {
+	if len(fn.Params) == 0 {
+		return nil
+	}
+	list, ok := p.generic[fn]
+	if ok {
+		return list
+	}
+	seen := map[types.Type]bool{}
+	add := func(t types.Type) {
+		t = types.Resolve(t)
+		if _, plain := t.(types.Prim); !plain && !seen[t] {
+			seen[t] = true
+			list = append(list, t)
+		}
+	}
+	add(fn.Result)
+	for _, a := range fn.Args {
+		add(a.Local.Type)
+	}
+	if fn.Body != nil {
+		types.Walk(fn.Body, func(x types.Expr) { add(x.Type()) })
+	}
+	p.generic[fn] = list
+	return list
 }
 
 // index is the number of an instance in the program; the first time, its body is queued.
@@ -225,9 +265,9 @@ func (p *program) indexOf(i *instance) uint32 {
 		f := &frame{instance: i}
 		params := 0
 		for _, a := range i.fn.Args {
-			params += Words(f.of(a.Local.Type))
+			params += p.words(f.of(a.Local.Type))
 		}
-		i.index = p.add(bytecode.Function{Name: name, Params: params, Results: Words(f.of(i.fn.Result)), Site: p.site(i.fn.Span, "")}) + 1
+		i.index = p.add(bytecode.Function{Name: name, Params: params, Results: p.words(f.of(i.fn.Result)), Site: p.site(i.fn.Span, "")}) + 1
 		p.queue = append(p.queue, i)
 	}
 	return i.index - 1
@@ -244,7 +284,16 @@ func (f *frame) of(t types.Type) types.Type {
 	if len(f.types) == 0 {
 		return types.Resolve(t)
 	}
-	return types.Resolve(types.Substitute(t, f.fn.Params, f.types))
+	t = types.Resolve(t)
+	if _, plain := t.(types.Prim); plain {
+		return t
+	}
+	out, ok := f.known[t]
+	if !ok {
+		out = types.Resolve(types.Substitute(t, f.fn.Params, f.types))
+		f.known[t] = out
+	}
+	return out
 }
 
 // newBuilder starts the body of a function with so many parameters.
@@ -281,7 +330,7 @@ func (p *program) function(i *instance) {
 	b, words := p.newBuilder(params)
 	b.hinting = i.fn.Unconstrained
 	for _, a := range i.fn.Args {
-		n := Words(f.of(a.Local.Type))
+		n := p.words(f.of(a.Local.Type))
 		f.vars[a.Local] = words[:n]
 		words = words[n:]
 	}
@@ -369,7 +418,7 @@ func (b *builder) hint(f *frame, s *types.Hint) {
 		inner := b.enter(i, args)
 		words = b.builtin(inner, s.Call.Place())
 	} else {
-		words = b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(b.indexOf(i)), B: 1, Site: b.site(s.Call.Place(), "")}, args, Words(t))
+		words = b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(b.indexOf(i)), B: 1, Site: b.site(s.Call.Place(), "")}, args, b.words(t))
 	}
 	b.valid(t, words, site)
 	b.bind(f, s.Pattern, words)
@@ -405,7 +454,7 @@ func (b *builder) valid(t types.Type, words []word, site uint32) {
 		}
 		b.variants(t, words[0], site, func(v int) []word {
 			fields := t.Fields(v)
-			n := wordsOf(fields)
+			n := b.wordsOf(fields)
 			b.validAll(fields, words[1:1+n], site)
 			for _, w := range words[1+n:] {
 				b.assertZero(w, site)
@@ -414,12 +463,15 @@ func (b *builder) valid(t types.Type, words []word, site uint32) {
 		}, 0)
 		return
 	}
-	b.validAll(partsOf(t), words, site)
+	b.validAll(b.partsOf(t), words, site)
 }
 
 func (b *builder) validAll(list []types.Type, words []word, site uint32) {
+	if !b.spend(len(list)) {
+		return
+	}
 	for _, t := range list {
-		n := Words(t)
+		n := b.words(t)
 		b.valid(t, words[:n], site)
 		words = words[n:]
 	}
@@ -525,7 +577,7 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 		return b.sized(f, x, b.exprs(f, x.Elems))
 	case *types.Repeat:
 		v := b.expr(f, x.Value)
-		if Words(f.of(x.Type())) >= MaxWords {
+		if b.words(f.of(x.Type())) >= MaxWords {
 			return b.sized(f, x, nil)
 		}
 		n, _ := f.of(f.of(x.Type()).(*types.Array).Len).(types.Length)
@@ -542,22 +594,22 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 		fields := t.Fields(0)
 		for i, a := range x.Args {
 			if a != nil {
-				copy(out[offset(fields, i):], b.expr(f, a))
+				copy(out[b.offset(fields, i):], b.expr(f, a))
 			}
 		}
 		return out
 	case *types.Part:
 		w := b.expr(f, x.X)
-		parts := partsOf(f.of(x.X.Type()))
-		at := offset(parts, x.Index)
-		return w[at : at+Words(parts[x.Index])]
+		parts := b.partsOf(f.of(x.X.Type()))
+		at := b.offset(parts, x.Index)
+		return w[at : at+b.words(parts[x.Index])]
 	case *types.Index:
 		return b.index(f, x)
 	case *types.Slice:
 		w := b.expr(f, x.X)
 		t := f.of(x.Type()).(*types.Array)
-		at := int(x.Low) * Words(t.Elem)
-		return w[at : at+Words(t)]
+		at := int(x.Low) * b.words(t.Elem)
+		return w[at : at+b.words(t)]
 	case *types.Unary:
 		return b.unary(f, x)
 	case *types.Binary:
@@ -609,12 +661,12 @@ func (b *builder) spend(n int) bool {
 
 // nothing is a value of an expression that is not reached.
 func (b *builder) nothing(f *frame, x types.Expr) []word {
-	return make([]word, Words(f.of(x.Type())))
+	return make([]word, b.words(f.of(x.Type())))
 }
 
 // sized refuses values that are too large.
 func (b *builder) sized(f *frame, x types.Expr, words []word) []word {
-	if Words(f.of(x.Type())) < MaxWords {
+	if b.words(f.of(x.Type())) < MaxWords {
 		b.spend(len(words))
 		return words
 	}
@@ -630,7 +682,8 @@ func (b *builder) make(f *frame, x *types.Make) []word {
 		out = append(out, known(uint64(x.Variant)))
 	}
 	out = append(out, b.exprs(f, x.Args)...)
-	for len(out) < Words(t) {
+	b.spend(len(out))
+	for len(out) < b.words(t) {
 		out = append(out, zero)
 	}
 	return out
@@ -641,7 +694,7 @@ func (b *builder) index(f *frame, x *types.Index) []word {
 	w := b.expr(f, x.X)
 	t := f.of(x.X.Type()).(*types.Array)
 	n, _ := f.of(t.Len).(types.Length)
-	size := Words(t.Elem)
+	size := b.words(t.Elem)
 	i := b.expr(f, x.I)[0]
 	if b.dead {
 		return b.nothing(f, x)
@@ -686,7 +739,7 @@ func (b *builder) unary(f *frame, x *types.Unary) []word {
 		}
 		return []word{b.store(w)}
 	case syntax.Star:
-		return b.load(w[0], Words(f.of(x.Type())), b.site(x.Place(), "there is no such cell"))
+		return b.load(w[0], b.words(f.of(x.Type())), b.site(x.Place(), "there is no such cell"))
 	case syntax.Not:
 		return []word{b.sub(one, w[0])}
 	}
@@ -705,7 +758,7 @@ func (b *builder) binary(f *frame, x *types.Binary) []word {
 	t := f.of(x.L.Type())
 	switch x.Op {
 	case syntax.Equal, syntax.NotEqual:
-		eq := b.equal(l, r, sizesOf(t, nil))
+		eq := b.equal(l, r, b.sizesOf(t, nil))
 		if t == types.Type(types.Bool) {
 			d := b.sub(l[0], r[0])
 			eq = b.sub(one, b.mul(d, d))
@@ -753,7 +806,7 @@ func (b *builder) branch(f *frame, x *types.If, tail bool) []word {
 	if b.dead {
 		return b.nothing(f, x)
 	}
-	n := Words(f.of(x.Type()))
+	n := b.words(f.of(x.Type()))
 	if !c.known && x.Else != nil && b.weights.free(x.Then) && b.weights.free(x.Else) && n <= 8 {
 		then, otherwise := b.expr(f, x.Then), b.expr(f, x.Else)
 		out := make([]word, n)
@@ -836,22 +889,25 @@ func (b *builder) call(f *frame, x *types.Call) []word {
 		b.fail(0)
 		return b.nothing(f, x)
 	}
-	return b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(b.indexOf(i)), Site: b.site(x.Place(), "")}, args, Words(f.of(x.Type())))
+	return b.emit(bytecode.Op{Code: bytecode.OpCall, A: uint64(b.indexOf(i)), Site: b.site(x.Place(), "")}, args, b.words(f.of(x.Type())))
 }
 
 // enter binds the arguments of a function whose body is made in place.
 func (b *builder) enter(i *instance, args []word) *frame {
 	inner := &frame{i, map[*types.Local][]word{}}
 	for _, a := range i.fn.Args {
-		n := Words(inner.of(a.Local.Type))
+		n := b.words(inner.of(a.Local.Type))
 		inner.vars[a.Local] = args[:n]
 		args = args[n:]
 	}
 	return inner
 }
 
-// maxInlined bounds how deep bodies are made within bodies.
-const maxInlined = 64
+// maxInlined bounds how deep bodies are made within bodies; inlinedWork is what each costs the compiler besides its expressions.
+const (
+	maxInlined  = 64
+	inlinedWork = 8
+)
 
 // inline decides whether a call is replaced by the function's body; if so, the arguments are made and bound.
 func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
@@ -870,6 +926,7 @@ func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
 	if len(b.inlined) >= maxInlined {
 		return nil, false
 	}
+	b.spend(inlinedWork)
 	args := b.exprs(f, x.Args)
 	b.inlined = append(b.inlined, i)
 	return b.enter(i, args), true
@@ -889,18 +946,21 @@ func (b *builder) bind(f *frame, p types.Pattern, words []word) {
 		b.bindAll(f, p.Args, words)
 	case *types.PointerPattern:
 		if b.dead {
-			b.bind(f, p.To, make([]word, Words(f.of(p.To.Type()))))
+			b.bind(f, p.To, make([]word, b.words(f.of(p.To.Type()))))
 			return
 		}
-		b.bind(f, p.To, b.load(words[0], Words(f.of(p.To.Type())), b.site(p.Place(), "there is no such cell")))
+		b.bind(f, p.To, b.load(words[0], b.words(f.of(p.To.Type())), b.site(p.Place(), "there is no such cell")))
 	case *types.OrPattern:
 		b.bindCovering(f, p, words)
+	case *types.LitPattern: // a pattern that must fit every value has none
+		b.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Internal, What: "the pattern does not fit every value", Next: "report this with the program"})
+		b.fail(0)
 	}
 }
 
 func (b *builder) bindAll(f *frame, list []types.Pattern, words []word) {
 	for _, p := range list {
-		n := Words(f.of(p.Type()))
+		n := b.words(f.of(p.Type()))
 		b.bind(f, p, words[:n])
 		words = words[n:]
 	}

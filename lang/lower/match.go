@@ -13,6 +13,7 @@ import (
 // Limits of a match: nodes of its decision tree, and the weight up to which an arm that several leaves reach is made at each of them.
 const (
 	maxTree       = 1 << 13
+	maxCopied     = 1 << 24 // patterns that are copied on the way
 	maxDuplicated = 12
 )
 
@@ -51,27 +52,35 @@ type treeBranch struct {
 
 // planner makes decision trees (Maranget, Compiling pattern matching to good decision trees, ML 2008).
 type planner struct {
-	nodes int
-	leafs []int // of each arm
+	*shapes
+	nodes  int
+	copied int
+	leafs  []int // of each arm
+}
+
+// copy counts patterns that are copied, and reports whether there may be so many.
+func (p *planner) copy(n int) bool {
+	if p.copied += n; p.copied > maxCopied {
+		p.nodes = max(p.nodes, maxTree+1)
+	}
+	return p.nodes <= maxTree
 }
 
 // match makes a match: a tree of choices. An arm whose body is large and that several leaves reach is made once, behind a second choice by the arm's number.
 func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 	value := b.expr(f, x.X)
-	n := Words(f.of(x.Type()))
+	n := b.words(f.of(x.Type()))
 	if b.dead {
 		return make([]word, n)
 	}
 	root := &place{typ: f.of(x.X.Type()), words: value}
-	p := &planner{leafs: make([]int, len(x.Arms))}
+	p := &planner{shapes: b.shapes, leafs: make([]int, len(x.Arms))}
 	var rows []row
 	for i, a := range x.Arms {
 		rows = append(rows, row{[]types.Pattern{a.Pattern}, nil, i})
 	}
 	t := p.plan(rows, []*place{root})
-	if p.nodes > maxTree {
-		b.report(&syntax.Diagnostic{Span: x.Place(), Class: formats.Limit, What: "the match becomes too many choices", Next: "match on one part after the other"})
-		b.fail(0)
+	if !b.planned(p, x.Place()) {
 		return make([]word, n)
 	}
 	site := b.site(x.Place(), "no arm fits")
@@ -88,7 +97,7 @@ func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 	// The first choice gives the arm's number and what it binds, the second one makes the arms.
 	size := 0
 	for _, a := range x.Arms {
-		size = max(size, boundWords(f, a.Pattern))
+		size = max(size, b.boundWords(f, a.Pattern))
 	}
 	chosen := b.decide(t, 1+size, false, site, func(r *row) []word {
 		b.bindRow(f, r)
@@ -109,7 +118,7 @@ func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 		choices = append(choices, choice{[]uint64{uint64(i)}, func() []word {
 			at := 1
 			for _, l := range types.Variables(a.Pattern) {
-				k := Words(f.of(l.Type))
+				k := b.words(f.of(l.Type))
 				f.vars[l] = chosen[at : at+k]
 				at += k
 			}
@@ -119,10 +128,20 @@ func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 	return b.choose(chosen[0], choices, n, tail, site)
 }
 
-func boundWords(f *frame, p types.Pattern) int {
+// planned reports a plan that became too large, which is not whole.
+func (b *builder) planned(p *planner, at syntax.Span) bool {
+	if p.nodes <= maxTree {
+		return true
+	}
+	b.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the match becomes too many choices", Next: "match on one part after the other"})
+	b.fail(0)
+	return false
+}
+
+func (b *builder) boundWords(f *frame, p types.Pattern) int {
 	n := 0
 	for _, l := range types.Variables(p) {
-		n += Words(f.of(l.Type))
+		n += b.words(f.of(l.Type))
 	}
 	return n
 }
@@ -143,7 +162,7 @@ func (b *builder) bindRow(f *frame, r *row) {
 
 // placeWords are the words of a place. Pointers are loaded on the way, once in a scope.
 func (b *builder) placeWords(p *place) []word {
-	n := Words(p.typ)
+	n := b.words(p.typ)
 	if p.from == nil {
 		return p.words
 	}
@@ -242,7 +261,7 @@ func (p *planner) plan(rows []row, places []*place) *tree {
 		list := t.Fields(0)
 		return p.plan(p.spread(rows, len(list), func(q types.Pattern) []types.Pattern { return q.(*types.MakePattern).Args }), p.open(places, list, 0))
 	default:
-		list := partsOf(t)
+		list := p.partsOf(t)
 		return p.plan(p.spread(rows, len(list), func(q types.Pattern) []types.Pattern { return q.(*types.ProductPattern).Elems }), p.open(places, list, 0))
 	}
 }
@@ -250,21 +269,26 @@ func (p *planner) plan(rows []row, places []*place) *tree {
 // open replaces the first place by its parts.
 func (p *planner) open(places []*place, list []types.Type, skip int) []*place {
 	out := make([]*place, 0, len(list)+len(places)-1)
+	at := skip
 	for i := range list {
-		out = append(out, &place{typ: list[i], from: places[0], at: skip + offset(list, i)})
+		out = append(out, &place{typ: list[i], from: places[0], at: at})
+		at += p.words(list[i])
 	}
 	return append(out, places[1:]...)
 }
 
 // spread replaces the first pattern of each row by k patterns for the parts.
 func (p *planner) spread(rows []row, k int, parts func(types.Pattern) []types.Pattern) []row {
-	out := make([]row, len(rows))
-	for i, r := range rows {
+	out := make([]row, 0, len(rows))
+	for _, r := range rows {
+		if !p.copy(k + len(r.patterns)) {
+			return nil
+		}
 		q := make([]types.Pattern, k, k+len(r.patterns)-1)
 		if r.patterns[0] != nil {
 			copy(q, parts(r.patterns[0]))
 		}
-		out[i] = row{append(q, r.patterns[1:]...), r.bound, r.arm}
+		out = append(out, row{append(q, r.patterns[1:]...), r.bound, r.arm})
 	}
 	return out
 }
@@ -279,31 +303,27 @@ func (p *planner) simplify(rows []row, places []*place) []row {
 }
 
 func (p *planner) simplifyRow(out []row, r row, places []*place, at int) []row {
+	if !p.copy(len(r.patterns)) {
+		return out
+	}
+	r.patterns = slices.Clone(r.patterns)
 	for ; at < len(r.patterns); at++ {
 		switch q := r.patterns[at].(type) {
 		case *types.Wild:
-			r = r.with(at, nil)
+			r.patterns[at] = nil
 		case *types.Bind:
-			r = r.with(at, q.Sub)
+			r.patterns[at] = q.Sub
 			r.bound = append(slices.Clip(r.bound), binding{q.Local, places[at]})
 			at--
 		case *types.OrPattern:
 			for _, a := range q.Alts {
-				out = p.simplifyRow(out, r.with(at, a), places, at)
+				r.patterns[at] = a
+				out = p.simplifyRow(out, r, places, at)
 			}
-			return out
-		}
-		if p.nodes++; p.nodes > maxTree*8 {
 			return out
 		}
 	}
 	return append(out, r)
-}
-
-func (r row) with(at int, q types.Pattern) row {
-	r.patterns = slices.Clone(r.patterns)
-	r.patterns[at] = q
-	return r
 }
 
 // halves treats a u64 as two numbers of 32 bits.
@@ -316,9 +336,12 @@ func (p *planner) halves(rows []row, places []*place) *tree {
 }
 
 // under keeps the rows that fit a constructor, the first pattern replaced by patterns for k parts.
-func under(rows []row, k int, fits func(types.Pattern) ([]types.Pattern, bool)) []row {
+func (p *planner) under(rows []row, k int, fits func(types.Pattern) ([]types.Pattern, bool)) []row {
 	var out []row
 	for _, r := range rows {
+		if !p.copy(1) {
+			return nil
+		}
 		parts := make([]types.Pattern, k)
 		if r.patterns[0] != nil {
 			own, ok := fits(r.patterns[0])
@@ -326,6 +349,9 @@ func under(rows []row, k int, fits func(types.Pattern) ([]types.Pattern, bool)) 
 				continue
 			}
 			copy(parts, own)
+		}
+		if !p.copy(k + len(r.patterns)) {
+			return nil
 		}
 		out = append(out, row{append(parts, r.patterns[1:]...), r.bound, r.arm})
 	}
@@ -359,12 +385,12 @@ func (p *planner) literals(rows []row, places []*place, t types.Prim) *tree {
 	}
 	slices.Sort(values)
 	p.group(out, values, func(v uint64) []row {
-		return under(rows, 0, func(q types.Pattern) ([]types.Pattern, bool) { return nil, q.(*types.LitPattern).Value == v })
+		return p.under(rows, 0, func(q types.Pattern) ([]types.Pattern, bool) { return nil, q.(*types.LitPattern).Value == v })
 	}, places[1:])
 	if uint64(len(values)) == t.Max()+1 && t != types.Field {
 		return out
 	}
-	if rest := under(rows, 0, func(types.Pattern) ([]types.Pattern, bool) { return nil, false }); len(rest) > 0 {
+	if rest := p.under(rows, 0, func(types.Pattern) ([]types.Pattern, bool) { return nil, false }); len(rest) > 0 {
 		if t == types.Bool {
 			p.group(out, []uint64{1 - values[0]}, func(uint64) []row { return rest }, places[1:])
 		} else {
@@ -408,7 +434,7 @@ func (p *planner) tags(rows []row, places []*place, t *types.Named) *tree {
 			plain = append(plain, uint64(v))
 		default:
 			list := t.Fields(v)
-			sub := under(rows, len(list), func(q types.Pattern) ([]types.Pattern, bool) {
+			sub := p.under(rows, len(list), func(q types.Pattern) ([]types.Pattern, bool) {
 				m := q.(*types.MakePattern)
 				return m.Args, m.Variant == v
 			})
@@ -416,10 +442,10 @@ func (p *planner) tags(rows []row, places []*place, t *types.Named) *tree {
 		}
 	}
 	p.group(out, plain, func(v uint64) []row {
-		return under(rows, 0, func(q types.Pattern) ([]types.Pattern, bool) { return nil, q.(*types.MakePattern).Variant == int(v) })
+		return p.under(rows, 0, func(q types.Pattern) ([]types.Pattern, bool) { return nil, q.(*types.MakePattern).Variant == int(v) })
 	}, places[1:])
 	if len(rest) > 0 {
-		others := under(rows, 0, func(types.Pattern) ([]types.Pattern, bool) { return nil, false })
+		others := p.under(rows, 0, func(types.Pattern) ([]types.Pattern, bool) { return nil, false })
 		if len(others) > 0 {
 			if len(rest) > len(named) {
 				rest = nil
@@ -433,10 +459,16 @@ func (p *planner) tags(rows []row, places []*place, t *types.Named) *tree {
 // bindCovering binds the variables of an or-pattern that fits every value: it is a match with one arm.
 func (b *builder) bindCovering(f *frame, q *types.OrPattern, words []word) {
 	root := &place{typ: f.of(q.Type()), words: words}
-	p := &planner{leafs: make([]int, 1)}
+	p := &planner{shapes: b.shapes, leafs: make([]int, 1)}
 	t := p.plan([]row{{[]types.Pattern{q}, nil, 0}}, []*place{root})
 	vars := types.Variables(q)
-	out := b.decide(t, boundWords(f, q), false, b.site(q.Place(), "no alternative fits"), func(r *row) []word {
+	if !b.planned(p, q.Place()) {
+		for _, l := range vars {
+			f.vars[l] = make([]word, b.words(f.of(l.Type)))
+		}
+		return
+	}
+	out := b.decide(t, b.boundWords(f, q), false, b.site(q.Place(), "no alternative fits"), func(r *row) []word {
 		b.bindRow(f, r)
 		var list []word
 		for _, l := range vars {
@@ -445,7 +477,7 @@ func (b *builder) bindCovering(f *frame, q *types.OrPattern, words []word) {
 		return list
 	})
 	for _, l := range vars {
-		n := Words(f.of(l.Type))
+		n := b.words(f.of(l.Type))
 		f.vars[l] = out[:n]
 		out = out[n:]
 	}

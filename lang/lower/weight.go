@@ -7,6 +7,7 @@ import (
 
 // weights estimates what code costs a row of its circuit, in columns; a lookup counts as three. The estimates decide about inlining, not about results.
 type weights struct {
+	*shapes
 	recursive map[*types.Func]bool
 	memo      map[*types.Func]int
 }
@@ -17,8 +18,8 @@ const (
 )
 
 // weigh finds the recursive functions of a program (Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1(2), 1972).
-func weigh(p *types.Program) *weights {
-	w := &weights{map[*types.Func]bool{}, map[*types.Func]int{}}
+func weigh(p *types.Program, s *shapes) *weights {
+	w := &weights{s, map[*types.Func]bool{}, map[*types.Func]int{}}
 	calls := map[*types.Func][]*types.Func{}
 	for _, f := range p.Funcs {
 		if f.Body == nil {
@@ -89,9 +90,9 @@ func (w *weights) worthInlining(f *types.Func, hinting bool) bool {
 	if w.recursive[f] || f.Body == nil || f.Unconstrained && !hinting {
 		return false
 	}
-	limit := callWeight + 2*Words(f.Result)
+	limit := callWeight + 2*w.words(f.Result)
 	for _, a := range f.Args {
-		limit += Words(a.Local.Type)
+		limit += w.words(a.Local.Type)
 	}
 	return w.function(f) <= limit
 }
@@ -131,7 +132,7 @@ func (w *weights) of(x types.Expr) int {
 		case x.Func.Inline == types.InlineAlways:
 			n += w.function(x.Func)
 		default:
-			n += min(w.function(x.Func), callWeight+Words(x.Type()))
+			n += min(w.function(x.Func), callWeight+w.words(x.Type()))
 		}
 	case *types.Product:
 		n = w.all(x.Elems)
@@ -148,7 +149,7 @@ func (w *weights) of(x types.Expr) int {
 		if _, ok := x.I.(*types.Lit); !ok {
 			if a, ok := x.X.Type().(*types.Array); ok {
 				length, _ := types.Resolve(a.Len).(types.Length)
-				n += int(length) + Words(a.Elem)
+				n += int(length) + w.words(a.Elem)
 			}
 		}
 	case *types.Slice:
@@ -156,10 +157,10 @@ func (w *weights) of(x types.Expr) int {
 	case *types.Unary:
 		n = w.of(x.X)
 		if x.Op == syntax.And || x.Op == syntax.Star {
-			n += 4 + Words(x.Type())
+			n += 4 + w.words(x.Type())
 		}
 	case *types.Binary:
-		n = w.of(x.L) + w.of(x.R) + operatorWeight(x.Op, x.L.Type())
+		n = w.of(x.L) + w.of(x.R) + w.operatorWeight(x.Op, x.L.Type())
 	case *types.Cast:
 		n = w.of(x.X)
 		from, _ := x.X.Type().(types.Prim)
@@ -170,13 +171,13 @@ func (w *weights) of(x types.Expr) int {
 	case *types.If:
 		n = w.of(x.Cond) + 3 + w.of(x.Then)
 		if x.Else != nil {
-			n = w.of(x.Cond) + 3 + max(w.of(x.Then), w.of(x.Else)) + Words(x.Type())
+			n = w.of(x.Cond) + 3 + max(w.of(x.Then), w.of(x.Else)) + w.words(x.Type())
 		}
 	case *types.Match:
 		for _, a := range x.Arms {
 			n = max(n, w.of(a.Body))
 		}
-		n += w.of(x.X) + matchArm*len(x.Arms) + Words(x.Type())
+		n += w.of(x.X) + matchArm*len(x.Arms) + w.words(x.Type())
 	case *types.Loop:
 		n = w.times(x.Low, x.High) * w.of(x.Body)
 		if x.Init != nil {
@@ -190,7 +191,7 @@ func (w *weights) of(x types.Expr) int {
 			case *types.Let:
 				n += w.of(s.Value)
 			case *types.Hint:
-				n += w.all(s.Call.Args) + w.of(s.Where) + 4*Words(s.Call.Type())
+				n += w.all(s.Call.Args) + w.of(s.Where) + 4*w.words(s.Call.Type())
 			case *types.Assert:
 				n += w.of(s.Cond)
 			case *types.Do:
@@ -214,15 +215,15 @@ func (w *weights) times(low, high types.Expr) int {
 }
 
 // operatorWeight is the weight of an operator: products, range checks and splits.
-func operatorWeight(op syntax.Kind, t types.Type) int {
+func (w *weights) operatorWeight(op syntax.Kind, t types.Type) int {
 	prim, _ := types.Resolve(t).(types.Prim)
 	switch op {
 	case syntax.AndAnd, syntax.OrOr:
 		return 1
 	case syntax.Equal, syntax.NotEqual:
-		return 2 * max(1, Words(t))
+		return 2 * max(1, w.words(t))
 	case syntax.Less, syntax.LessEqual, syntax.Greater, syntax.GreaterEqual:
-		return 8 * Words(t)
+		return 8 * w.words(t)
 	}
 	switch prim {
 	case types.Field:

@@ -43,8 +43,9 @@ func (w *workspace) diagnostics(relate bool) map[string][]diagnostic {
 
 func (w *workspace) diagnostic(p *program, d *syntax.Diagnostic, relate bool) diagnostic {
 	var text strings.Builder
-	text.WriteString(d.What)
-	for _, line := range []struct{ label, text string }{{"expected", d.Expected}, {"got", d.Got}, {"next", d.Next}} {
+	e := d.Err()
+	text.WriteString(e.What)
+	for _, line := range []struct{ label, text string }{{"expected", e.Expected}, {"got", e.Got}, {"next", e.Next}} {
 		if line.text != "" {
 			fmt.Fprintf(&text, "\n%s: %s", line.label, line.text)
 		}
@@ -167,9 +168,9 @@ func describe(r types.Ref, markdown bool) string {
 	if lines := strings.Split(text, "\n"); len(lines) > maxHoverLines {
 		text = strings.Join(lines[:maxHoverLines], "\n") + "\n…"
 	}
-	text = code(text, markdown)
+	text = code(syntax.Clip(text), markdown)
 	if r.Doc != "" {
-		text += "\n\n" + r.Doc
+		text += "\n\n" + syntax.Clip(r.Doc)
 	}
 	return text
 }

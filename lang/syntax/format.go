@@ -15,7 +15,8 @@ func Format(m *Module) string {
 type piece struct {
 	Token
 	comment bool
-	matched int // of an opening or closing bracket: the piece of its partner
+	matched int  // of an opening or closing bracket: the piece of its partner
+	array   bool // directly in brackets
 }
 
 type formatter struct {
@@ -86,7 +87,7 @@ func (f *formatter) merge() {
 		if t.Kind == EOF {
 			break
 		}
-		add(piece{Token: t})
+		add(piece{Token: t, array: len(open) > 0 && f.pieces[open[len(open)-1]].Kind == LBracket})
 		at := len(f.pieces) - 1
 		switch {
 		case isOpen(t.Kind):
@@ -105,7 +106,7 @@ func (f *formatter) breaks() []bool {
 	for i := 1; i < len(f.pieces); i++ {
 		before := &f.pieces[i-1]
 		broken[i] = before.comment || strings.Contains(f.text[before.End:f.pieces[i].Start], "\n")
-		if !f.pieces[i].comment && !before.comment && (before.Kind == Semicolon && f.pieces[i].Kind != RBrace && !f.inArray(i-1)) {
+		if !f.pieces[i].comment && !before.comment && (before.Kind == Semicolon && f.pieces[i].Kind != RBrace && !before.array) {
 			broken[i] = true
 		}
 	}
@@ -159,21 +160,6 @@ func (f *formatter) statements(i, end int) bool {
 			j = p.matched
 		case p.Kind == Semicolon:
 			return true
-		}
-	}
-	return false
-}
-
-// inArray reports whether the semicolon at piece i stands in brackets, as in [0; 4].
-func (f *formatter) inArray(i int) bool {
-	for j := i - 1; j >= 0; j-- {
-		p := &f.pieces[j]
-		switch {
-		case p.comment:
-		case isClose(p.Kind):
-			j = p.matched
-		case isOpen(p.Kind):
-			return p.Kind == LBracket
 		}
 	}
 	return false

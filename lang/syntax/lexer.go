@@ -239,6 +239,9 @@ func (l *lexer) mark() {
 		l.at += size
 	}
 	next := ""
+	if strings.HasPrefix(rest, "\ufeff") {
+		next = "save the file as UTF-8 without a byte order mark"
+	}
 	if rest[0] == '\'' {
 		next = "a byte is written b'x'"
 		if end := strings.IndexByte(rest[1:min(len(rest), 8)], '\''); end >= 0 {

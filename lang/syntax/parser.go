@@ -1148,7 +1148,9 @@ func (p *parser) namePattern() Pattern {
 	case len(path.Parts) == 1 && path.Args == nil:
 		b := &BindPattern{Name: path.Parts[0]}
 		if p.accept(At) {
+			p.enter()
 			b.Sub = p.onePattern()
+			p.leave()
 			b.node = p.over(start, b.Sub)
 		} else {
 			b.node = p.base(start)

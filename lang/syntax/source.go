@@ -17,15 +17,50 @@ type File struct {
 	Name string
 	Text string
 
-	lines []int // offset of each line's first byte
+	lines []int   // offset of each line's first byte
+	marks []width // of the text before each multiple of markStep, so that places in long lines are found without reading all of the line
+}
+
+const markStep = 512
+
+// width is the length of a text as people and as editors count.
+type width struct{ characters, units int }
+
+// add counts a byte: characters by their first byte, of which those of four bytes take two units of UTF-16.
+func (w *width) add(c byte) {
+	if utf8.RuneStart(c) {
+		w.characters++
+		w.units++
+	}
+	if c >= 0xf0 {
+		w.units++
+	}
+}
+
+// between is the width of the text from one offset to another.
+func (f *File) between(start, end int) width {
+	a, b := f.before(start), f.before(end)
+	return width{b.characters - a.characters, b.units - a.units}
+}
+
+func (f *File) before(offset int) width {
+	w := f.marks[offset/markStep]
+	for i := offset / markStep * markStep; i < offset; i++ {
+		w.add(f.Text[i])
+	}
+	return w
 }
 
 // NewFile indexes the lines of text.
 func NewFile(name, text string) *File {
-	f := &File{Name: name, Text: text, lines: []int{0}}
+	f := &File{Name: name, Text: text, lines: []int{0}, marks: []width{{}}}
+	var w width
 	for i := range len(text) {
 		if text[i] == '\n' {
 			f.lines = append(f.lines, i+1)
+		}
+		if w.add(text[i]); (i+1)%markStep == 0 {
+			f.marks = append(f.marks, w)
 		}
 	}
 	return f
@@ -38,7 +73,7 @@ type Position struct{ Line, Column int }
 func (f *File) Position(offset int) Position {
 	offset = max(0, min(offset, len(f.Text)))
 	line := sort.SearchInts(f.lines, offset+1) - 1
-	return Position{line + 1, utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1}
+	return Position{line + 1, f.between(f.lines[line], offset).characters + 1}
 }
 
 // Line is the text of a line, which counts from 1, without its end. It is empty for a line that is not there.
@@ -75,10 +110,7 @@ func (f *File) Offset(line, units int) int {
 func (f *File) Units(offset int) (line, units int) {
 	offset = max(0, min(offset, len(f.Text)))
 	line = sort.SearchInts(f.lines, offset+1) - 1
-	for _, r := range f.Text[f.lines[line]:offset] {
-		units += unitsOf(r)
-	}
-	return line, units
+	return line, f.between(f.lines[line], offset).units
 }
 
 func unitsOf(r rune) int {
@@ -133,23 +165,40 @@ type Related struct {
 
 // Err is the diagnostic as the module's error type.
 func (d *Diagnostic) Err() *formats.Error {
-	return &formats.Error{Class: d.Class, Place: d.Span.String(), What: d.What, Expected: d.Expected, Got: d.Got, Next: d.Next}
+	return &formats.Error{Class: d.Class, Place: d.Span.String(), What: Clip(d.What), Expected: Clip(d.Expected), Got: Clip(d.Got), Next: Clip(d.Next)}
+}
+
+// maxShown is how much of a name, a list or a line is shown.
+const maxShown = 2000
+
+// Clip cuts a text off where it is too long to be read.
+func Clip(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
 // Text prints the diagnostic with the source line and carets under the span.
 func (d *Diagnostic) Text(w io.Writer) {
-	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(d.What))
+	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(Clip(d.What)))
 	excerpt(w, d.Span)
 	for _, line := range []struct{ label, text string }{{"expected", d.Expected}, {"got", d.Got}, {"next", d.Next}} {
 		if line.text != "" {
-			fmt.Fprintf(w, "  %-9s %s\n", line.label, visible(line.text))
+			fmt.Fprintf(w, "  %-9s %s\n", line.label, visible(Clip(line.text)))
 		}
 	}
 	for _, r := range d.Related {
-		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(r.What))
+		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(Clip(r.What)))
 		excerpt(w, r.Span)
 	}
 }
+
+// Of a long line, what stands around the mark is shown.
+const (
+	excerptBefore = 80
+	excerptAfter  = 120
+)
 
 // excerpt prints the first line of a span and marks the span under it. A tab is shown as one space, so that the marks stand right.
 func excerpt(w io.Writer, s Span) {
@@ -157,15 +206,22 @@ func excerpt(w io.Writer, s Span) {
 		return
 	}
 	p := s.File.Position(s.Start)
+	start := s.File.lines[p.Line-1]
 	line := s.File.Line(p.Line)
-	width := 1
-	if end := s.File.Position(s.End); end.Line == p.Line {
-		width = max(1, end.Column-p.Column)
-	} else {
-		width = max(1, utf8.RuneCountInString(line)+1-p.Column)
+	at := min(max(0, s.Start-start), len(line))
+	end := min(max(at, s.End-start), len(line))
+	before, marked, after := line[:at], line[at:end], line[end:]
+	if n := len(before) - excerptBefore; n > 0 {
+		before = "…" + strings.ToValidUTF8(before[n:], "")
 	}
-	number := fmt.Sprint(p.Line)
-	fmt.Fprintf(w, "%6s | %s\n%6s | %s%s\n", number, visible(line), "", strings.Repeat(" ", p.Column-1), strings.Repeat("^", width))
+	if len(marked) > excerptAfter {
+		marked, after = strings.ToValidUTF8(marked[:excerptAfter], "")+"…", ""
+	} else if len(after) > excerptAfter {
+		after = strings.ToValidUTF8(after[:excerptAfter], "") + "…"
+	}
+	before, marked, after = visible(before), visible(marked), visible(after)
+	indent, width := utf8.RuneCountInString(before), max(1, utf8.RuneCountInString(marked))
+	fmt.Fprintf(w, "%6d | %s%s%s\n%6s | %s%s\n", p.Line, before, marked, after, "", strings.Repeat(" ", indent), strings.Repeat("^", width))
 }
 
 // visible keeps a source file from commanding a terminal.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/ixprove/ixprove/formats"
 )
@@ -130,6 +132,7 @@ func TestErrors(t *testing.T) {
 		{"fn f() { a < b < c }", []string{"do not chain"}},
 		{"fn f() { x.len() }", []string{"no methods"}},
 		{"fn f() { assert!(x) ; }\nfn g() { println!(1) }", []string{"2:17"}},
+		{"\ufefffn f() {}", []string{"byte order mark"}},
 		{"fn f() { 'a' }", []string{"b'x'"}},
 		{"fn f() { b'ab' }", []string{"holds one byte"}},
 		{"fn f() { \"text\" }", []string{`b"text"`}},
@@ -252,6 +255,26 @@ func checkParse(t *testing.T, text string) {
 	}
 	if a, b := essence(m), essence(again); a != b {
 		t.Fatalf("tokens differ:\n%s\n%s", a, b)
+	}
+}
+
+// TestLongBlock formats a block of many statements, and finds a place at the end of a long line.
+func TestLongBlock(t *testing.T) {
+	const statements = `let x = [1; 2]; assert x, "é"; `
+	text := "fn f() { " + strings.Repeat(statements, 50_000) + "x }"
+	m, errs := Parse(NewFile("", text))
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	start := time.Now()
+	if out := Format(m); strings.Count(out, "\n") != 100_003 {
+		t.Errorf("%d lines", strings.Count(out, "\n"))
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Error(took)
+	}
+	if p := m.File.Position(strings.LastIndex(text, "x")); p != (Position{1, 10 + 50_000*utf8.RuneCountInString(statements)}) {
+		t.Error(p)
 	}
 }
 

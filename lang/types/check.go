@@ -2,6 +2,7 @@ package types
 
 import (
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ type checker struct {
 	modules map[string]*Module
 	errors  syntax.Errors
 	count   int // of errors, also of those that are not kept
-	sizes   *sizes
+	meter   Meter
 	finite  bool // no type holds itself
 }
 
@@ -106,6 +107,9 @@ type generics struct {
 
 func (c *checker) generics(params []syntax.TypeParam) *generics {
 	g := &generics{at: map[string]*Param{}, span: map[string]syntax.Span{}}
+	if len(params) > 0 && !c.members(len(params), "type parameters", params[0].Name.Span) {
+		params = params[:maxMembers]
+	}
 	for i, p := range params {
 		if g.at[p.Name.Text] != nil {
 			c.report(&syntax.Diagnostic{Span: p.Name.Span, What: "another parameter has this name", Got: p.Name.Text})
@@ -246,13 +250,17 @@ func (c *checker) lookup(m *Module, parts []syntax.Name) (i *item, used int) {
 	return nil, -1
 }
 
+func none(func(string) bool) {}
+
 // unknown reports a name that stands for nothing.
-func (c *checker) unknown(m *Module, n syntax.Name, what string, others ...string) {
-	names := slices.Concat(others, slices.Collect(maps.Keys(m.items)), slices.Collect(maps.Keys(m.modules)))
-	slices.Sort(names)
-	next := c.somewhere(n.Text)
-	if next == "" {
-		next = nearest(n.Text, names)
+func (c *checker) unknown(m *Module, n syntax.Name, what string, others iter.Seq[string]) {
+	next := ""
+	if len(c.errors) < maxErrors { // more are not shown, and suggestions take time
+		if next = c.somewhere(n.Text); next == "" {
+			names := slices.Concat(slices.Collect(maps.Keys(m.items)), slices.Collect(maps.Keys(m.modules)))
+			names = slices.AppendSeq(names, others)
+			next = nearest(n.Text, names)
+		}
 	}
 	c.report(&syntax.Diagnostic{Span: n.Span, What: "there is no such " + what, Got: n.Text, Next: next})
 }
@@ -285,6 +293,9 @@ func (c *checker) resolve(i *item) {
 	case *syntax.Struct:
 		d := c.dataOf(i, &s.Decl)
 		fields := []FieldType{}
+		if !c.members(len(s.Fields), "fields", s.Name.Span) {
+			s.Fields = s.Fields[:maxMembers]
+		}
 		for _, f := range s.Fields {
 			if slices.ContainsFunc(fields, func(g FieldType) bool { return g.Name == f.Name.Text }) {
 				c.report(&syntax.Diagnostic{Span: f.Name.Span, What: "another field has this name", Got: f.Name.Text})
@@ -297,6 +308,9 @@ func (c *checker) resolve(i *item) {
 	case *syntax.Enum:
 		d := c.dataOf(i, &s.Decl)
 		d.Enum = true
+		if !c.members(len(s.Variants), "variants", s.Name.Span) {
+			s.Variants = s.Variants[:maxMembers]
+		}
 		for _, v := range s.Variants {
 			if slices.ContainsFunc(d.Variants, func(w Variant) bool { return w.Name == v.Name.Text }) {
 				c.report(&syntax.Diagnostic{Span: v.Name.Span, What: "another variant has this name", Got: v.Name.Text})
@@ -339,12 +353,21 @@ func (c *checker) dataOf(i *item, d *syntax.Decl) *Data {
 	return i.data
 }
 
+// whole resolves the declaration of a struct or an enum, and reports whether its variants are known: they are not where a length in the declaration asks for them, which is reported.
+func (c *checker) whole(d *Data) bool {
+	c.resolve(d.Module.items[d.Name])
+	return len(d.Variants) > 0
+}
+
 // function resolves a function's head.
 func (c *checker) function(i *item, s *syntax.Func) *Func {
 	g := c.generics(s.Params)
 	f := &Func{Name: s.Name.Text, Module: i.module, Params: g.list, Unconstrained: s.Unconstrained, Pub: s.Pub, Span: s.Name.Span, Doc: s.Doc, Result: Unit}
 	i.scope = g
 	root := i.module == c.program.Modules[0]
+	if !c.members(len(s.Args), "arguments", s.Name.Span) {
+		s.Args = s.Args[:maxMembers]
+	}
 	for _, a := range s.Args {
 		t := c.typeOf(i.module, g, a.Type)
 		if slices.ContainsFunc(f.Args, func(b Arg) bool { return b.Local.Name == a.Name.Text }) {
@@ -426,11 +449,18 @@ func (c *checker) namedType(m *Module, g *generics, p *syntax.Path) Type {
 	i, used := c.lookup(m, p.Parts)
 	switch {
 	case used == -1:
-		others := slices.Collect(maps.Keys(prims))
-		if g != nil {
-			others = append(others, slices.Collect(maps.Keys(g.at))...)
-		}
-		c.unknown(m, first, "type", others...)
+		c.unknown(m, first, "type", func(yield func(string) bool) {
+			for name := range prims {
+				if !yield(name) {
+					return
+				}
+			}
+			for i := 0; g != nil && i < len(g.list); i++ {
+				if !yield(g.list[i].Name) {
+					return
+				}
+			}
+		})
 		return Bad
 	case i == nil:
 		return Bad

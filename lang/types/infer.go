@@ -27,11 +27,27 @@ func (l *Lit) text() string {
 	return strconv.FormatUint(l.Value, 10)
 }
 
+// maxUnified bounds the steps of making two types equal. Types that are measured need fewer, unless variables bound since made them larger.
+const maxUnified = 1 << 16
+
+// unifier makes two types equal.
+type unifier struct{ steps int }
+
 // unify makes two types equal by binding variables. It reports whether that is possible; some variables may be bound if not.
-func unify(a, b Type) bool {
+func (in *inference) unify(a, b Type) bool {
+	u := unifier{}
+	ok := u.unify(a, b)
+	in.meter.work += u.steps
+	return ok
+}
+
+func (u *unifier) unify(a, b Type) bool {
 	a, b = Resolve(a), Resolve(b)
 	if a == b {
 		return true
+	}
+	if u.steps++; u.steps > maxUnified {
+		return false
 	}
 	if a == Bad || b == Bad { // reported: it fits everything
 		for _, t := range []Type{a, b} {
@@ -48,35 +64,31 @@ func unify(a, b Type) bool {
 		}
 	}
 	if ok {
-		return v.bind(b)
+		return u.bind(v, b)
 	}
 	switch a := a.(type) {
 	case *Tuple:
 		b, ok := b.(*Tuple)
-		return ok && unifyAll(a.Elems, b.Elems)
+		return ok && slices.EqualFunc(a.Elems, b.Elems, u.unify)
 	case *Array:
 		b, ok := b.(*Array)
-		return ok && unify(a.Elem, b.Elem) && unify(a.Len, b.Len)
+		return ok && u.unify(a.Elem, b.Elem) && u.unify(a.Len, b.Len)
 	case *Pointer:
 		b, ok := b.(*Pointer)
-		return ok && unify(a.To, b.To)
+		return ok && u.unify(a.To, b.To)
 	case *Named:
 		b, ok := b.(*Named)
-		return ok && a.Data == b.Data && unifyAll(a.Args, b.Args)
+		return ok && a.Data == b.Data && slices.EqualFunc(a.Args, b.Args, u.unify)
 	}
 	return false
 }
 
-func unifyAll(a, b []Type) bool {
-	return slices.EqualFunc(a, b, unify)
-}
-
-func (v *Var) bind(t Type) bool {
+func (u *unifier) bind(v *Var, t Type) bool {
 	if w, ok := t.(*Var); ok {
-		if v.literal && !w.literal {
+		if v.others > w.others { // the smaller class joins the larger one, so that chains stay short
 			v, w = w, v
 		}
-		v.bound = w
+		v.bound, w.literal, w.others = w, w.literal || v.literal, w.others+v.others+1
 		return true
 	}
 	if v.literal {
@@ -84,19 +96,19 @@ func (v *Var) bind(t Type) bool {
 			return false
 		}
 	}
-	if occurs(v, t, 0) {
+	if u.occurs(v, t, 0) {
 		return false
 	}
 	v.bound = t
 	return true
 }
 
-// occurs reports whether a variable is part of a type, or the type is nested without measure.
-func occurs(v *Var, t Type, depth int) bool {
-	if depth > MaxTypeDepth {
+// occurs reports whether a variable is part of a type, or the type is nested without measure or too large.
+func (u *unifier) occurs(v *Var, t Type, depth int) bool {
+	if u.steps++; depth > MaxTypeDepth || u.steps > maxUnified {
 		return true
 	}
-	in := func(t Type) bool { return occurs(v, t, depth+1) }
+	in := func(t Type) bool { return u.occurs(v, t, depth+1) }
 	switch t := Resolve(t).(type) {
 	case *Var:
 		return t == v
@@ -147,12 +159,12 @@ func (c *checker) body(i *item, s *syntax.Func) {
 		at = s.Body.End
 	}
 	in.same(at, i.fn.Result, x.typ)
-	in.finish()
+	in.finish(x)
 	i.fn.Body = x
 }
 
-// finish gives numbers without a type the type field, and makes the checks that waited.
-func (in *inference) finish() {
+// finish gives numbers without a type the type field, measures the types of a body, which variables may have made larger, and makes the checks that waited.
+func (in *inference) finish(body Expr) {
 	for _, v := range in.vars {
 		if v.bound == nil && v.literal {
 			v.bound = Field
@@ -163,6 +175,13 @@ func (in *inference) finish() {
 			in.report(&syntax.Diagnostic{Span: v.span, What: "the type is not known here", Next: "state it: let x: TYPE = …, or f::<TYPE>(…)"})
 			v.bound = Bad
 		}
+	}
+	large := false
+	Walk(body, func(x Expr) {
+		large = large || !in.sized(x.Type(), x.Place())
+	})
+	if large { // what waits may walk all of a type
+		return
 	}
 	in.broken = in.count > in.before
 	for _, f := range in.later {
@@ -187,9 +206,15 @@ func (in *inference) number(at syntax.Span) *Var {
 
 // same reports types that differ.
 func (in *inference) same(at syntax.Span, want, got Type) bool {
-	before, was := want.String(), got.String()
-	if unify(want, got) {
+	if a, b := Resolve(want), Resolve(got); a == b {
 		return true
+	}
+	before, was := want.String(), got.String()
+	if in.unify(want, got) {
+		return true
+	}
+	if !in.sized(want, at) || !in.sized(got, at) {
+		return false
 	}
 	in.report(&syntax.Diagnostic{Span: at, What: "the types differ", Expected: before, Got: was, Next: convert(Resolve(want), Resolve(got), at)})
 	return false
@@ -220,6 +245,9 @@ func convert(want, got Type, at syntax.Span) string {
 	}
 	return ""
 }
+
+// never is a number of others that keeps the variable of a fail, which has a type of its own if nobody asks for a value, from standing for variables that need one.
+const never = -1 << 40
 
 func (in *inference) bad(at syntax.Span) Expr { return &Fail{base{Bad, at}, ""} }
 
@@ -266,25 +294,18 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 			t.Elems = append(t.Elems, y.Type())
 		}
 		p.base = base{t, at}
-		if !in.sized(t, at) {
-			return in.bad(at)
-		}
-		return p
+		return in.measured(p)
 	case *syntax.ArrayExpr:
 		elem := in.elem(want, at)
 		p := &Product{base: base{&Array{elem, Length(len(x.Elems))}, at}}
 		for _, e := range x.Elems {
 			p.Elems = append(p.Elems, in.checked(e, elem))
 		}
-		return p
+		return in.measured(p)
 	case *syntax.RepeatExpr:
 		elem := in.elem(want, at)
 		v := in.checked(x.Value, elem)
-		t := &Array{elem, in.lengthOf(in.module, in.generics, x.Len)}
-		if !in.sized(t, at) {
-			return in.bad(at)
-		}
-		return &Repeat{base{t, at}, v}
+		return in.measured(&Repeat{base{&Array{elem, in.lengthOf(in.module, in.generics, x.Len)}, at}, v})
 	case *syntax.EachExpr:
 		return in.each(x, want)
 	case *syntax.ForExpr:
@@ -308,7 +329,7 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 	case *syntax.Block:
 		return in.block(x, want)
 	case *syntax.FailExpr:
-		v := &Var{span: at}
+		v := &Var{span: at, others: never}
 		in.later = append(in.later, func() {
 			if v.bound == nil { // nobody asks for a value
 				v.bound = Unit
@@ -317,6 +338,14 @@ func (in *inference) expr(x syntax.Expr, want Type) Expr {
 		return &Fail{base{v, at}, x.Message}
 	}
 	return in.bad(at) // *syntax.BadExpr: reported by the parser
+}
+
+// measured is an expression that makes a new type, or what stands for it if that is too large.
+func (in *inference) measured(x Expr) Expr {
+	if !in.sized(x.Type(), x.Place()) {
+		return in.bad(x.Place())
+	}
+	return x
 }
 
 func resolveOr(t Type) Type {
@@ -408,13 +437,15 @@ func (in *inference) lookupVar(name string) *Local {
 	return nil
 }
 
-func (in *inference) visible() (names []string) {
+// visible goes through the names of variables.
+func (in *inference) visible(yield func(string) bool) {
 	for s := in.scope; s != nil; s = s.outer {
 		for name := range s.vars {
-			names = append(names, name)
+			if !yield(name) {
+				return
+			}
 		}
 	}
-	return names
 }
 
 // path infers a variable, a constant, a call or a variant.
@@ -443,7 +474,7 @@ func (in *inference) path(p *syntax.Path, args []syntax.Expr, call bool, at synt
 		if call {
 			what = "function"
 		}
-		in.unknown(in.module, first, what, in.visible()...)
+		in.unknown(in.module, first, what, in.visible)
 		in.ignore(args)
 		return in.bad(at)
 	case i == nil:
@@ -470,6 +501,9 @@ func (in *inference) path(p *syntax.Path, args []syntax.Expr, call bool, at synt
 		if i.konst == nil || i.konst.Value == nil {
 			return in.bad(at) // reported
 		}
+		if !in.spend(i.konst.Type, 1, at) {
+			return in.bad(at)
+		}
 		return placed(i.konst.Value, at)
 	case *syntax.Enum:
 		if len(rest) != 1 {
@@ -495,29 +529,15 @@ func (in *inference) ignore(args []syntax.Expr) {
 	}
 }
 
-// maxPlaced is the length of an array above which its elements keep the places of the constant's declaration, so that they are not copied for each use.
-const maxPlaced = 64
-
-// placed is a constant's value as it stands at another place.
+// placed is a constant's value as it stands at another place. Its parts keep the places of the declaration, so that they are not copied for each use.
 func placed(x Expr, at syntax.Span) Expr {
 	switch x := x.(type) {
 	case *Lit:
 		return &Lit{base{x.typ, at}, x.Value}
 	case *Product:
-		if len(x.Elems) > maxPlaced {
-			return &Product{base{x.typ, at}, x.Elems}
-		}
-		p := &Product{base: base{x.typ, at}, Elems: make([]Expr, len(x.Elems))}
-		for i, e := range x.Elems {
-			p.Elems[i] = placed(e, at)
-		}
-		return p
+		return &Product{base{x.typ, at}, x.Elems}
 	case *Make:
-		p := &Make{base: base{x.typ, at}, Variant: x.Variant, Args: make([]Expr, len(x.Args))}
-		for i, e := range x.Args {
-			p.Args[i] = placed(e, at)
-		}
-		return p
+		return &Make{base{x.typ, at}, x.Variant, x.Args}
 	}
 	return x
 }
@@ -589,7 +609,7 @@ func (in *inference) variant(d *Data, p *syntax.Path, name syntax.Name, args []s
 	for i, a := range args {
 		m.Args = append(m.Args, in.checked(a, fields[i]))
 	}
-	return m
+	return in.measured(m)
 }
 
 // variantOf finds a variant by its name, or reports and returns -1.
@@ -631,7 +651,7 @@ func (in *inference) payload(d *Data, v, got int, call bool, at syntax.Span) {
 func (in *inference) structType(p *syntax.Path, at syntax.Span) *Named {
 	i, used := in.lookup(in.module, p.Parts)
 	if used == -1 {
-		in.unknown(in.module, p.Parts[0], "struct")
+		in.unknown(in.module, p.Parts[0], "struct", none)
 		return nil
 	}
 	if i == nil {
@@ -642,7 +662,10 @@ func (in *inference) structType(p *syntax.Path, at syntax.Span) *Named {
 	if a, alias := i.syntax.(*syntax.Alias); alias && used == len(p.Parts) {
 		in.resolve(i)
 		args := in.instantiate(i.scope.list, p, at)
-		if n, isNamed := Substitute(i.alias, i.scope.list, args).(*Named); isNamed && !n.Data.Enum {
+		if !in.written(i.alias, p.Span) {
+			return nil
+		}
+		if n, isNamed := Substitute(i.alias, i.scope.list, args).(*Named); isNamed && in.whole(n.Data) && !n.Data.Enum {
 			return n
 		}
 		in.report(&syntax.Diagnostic{Span: p.Span, What: "the type is no struct", Got: a.Name.Text})
@@ -653,7 +676,9 @@ func (in *inference) structType(p *syntax.Path, at syntax.Span) *Named {
 		return nil
 	}
 	d := in.dataOf(i, &s.Decl)
-	in.resolve(i)
+	if !in.whole(d) {
+		return nil
+	}
 	return &Named{d, in.instantiate(d.Params, p, at)}
 }
 
@@ -697,10 +722,13 @@ func (in *inference) structure(x *syntax.StructExpr) Expr {
 	if missing != nil {
 		in.report(&syntax.Diagnostic{Span: x.Path.Span, What: "fields are missing", Got: "no " + strings.Join(missing, ", ")})
 	}
-	return &Make{base{n, at}, 0, args}
+	return in.measured(&Make{base{n, at}, 0, args})
 }
 
 func (in *inference) fieldOf(t *Named, name syntax.Name) int {
+	if !in.whole(t.Data) {
+		return -1
+	}
 	fields := t.Data.Variants[0].Fields
 	k := slices.IndexFunc(fields, func(f FieldType) bool { return f.Name == name.Text })
 	if k < 0 {
@@ -711,7 +739,7 @@ func (in *inference) fieldOf(t *Named, name syntax.Name) int {
 		in.report(&syntax.Diagnostic{Span: name.Span, What: t.Data.Name + " has no such field", Expected: "one of " + strings.Join(names, ", "), Got: name.Text, Next: nearest(name.Text, names)})
 		return k
 	}
-	in.ref(Ref{Span: name.Span, Def: fields[k].Span, What: "field", Type: t.Fields(0)[k]})
+	in.ref(Ref{Span: name.Span, Def: fields[k].Span, What: "field", Type: t.Field(0, k)})
 	return k
 }
 
@@ -736,7 +764,7 @@ func (in *inference) field(x *syntax.FieldExpr) Expr {
 		if k < 0 {
 			return in.bad(x.Span)
 		}
-		return &Part{base{t.Fields(0)[k], x.Span}, y, k}
+		return &Part{base{t.Field(0, k), x.Span}, y, k}
 	case *Pointer:
 		return wrong("a pointer has no fields", "load it first: (*"+x.X.Place().Text()+")."+x.Field.Text)
 	case *Var:
@@ -861,7 +889,7 @@ func (in *inference) each(x *syntax.EachExpr, want Type) Expr {
 	v := in.loopVar(x.Var)
 	body := in.checked(x.Body, elem)
 	in.pop()
-	return &Each{base{&Array{elem, length}, x.Span}, v, low, high, body}
+	return in.measured(&Each{base{&Array{elem, length}, x.Span}, v, low, high, body})
 }
 
 func (in *inference) loop(x *syntax.ForExpr) Expr {
@@ -910,7 +938,7 @@ func (in *inference) unary(x *syntax.UnaryExpr, want Type) Expr {
 			w = p.To
 		}
 		y := in.expr(x.X, w)
-		return &Unary{base{&Pointer{y.Type()}, at}, x.Op, y}
+		return in.measured(&Unary{base{&Pointer{y.Type()}, at}, x.Op, y})
 	case syntax.Star:
 		y := in.expr(x.X, nil)
 		switch t := y.Type().(type) {
@@ -972,9 +1000,15 @@ func (in *inference) binary(x *syntax.BinaryExpr, want Type) Expr {
 
 // operands reports operands of different types.
 func (in *inference) operands(x *syntax.BinaryExpr, l, r Expr) bool {
-	left, right := l.Type().String(), r.Type().String()
-	if unify(l.Type(), r.Type()) {
+	if l.Type() == r.Type() {
 		return true
+	}
+	left, right := l.Type().String(), r.Type().String()
+	if in.unify(l.Type(), r.Type()) {
+		return true
+	}
+	if !in.sized(l.Type(), x.OpSpan) || !in.sized(r.Type(), x.OpSpan) {
+		return false
 	}
 	in.report(&syntax.Diagnostic{
 		Span: x.OpSpan, What: "the operands of `" + syntax.OperatorText(x.Op) + "` have different types", Expected: left, Got: right, Next: convert(l.Type(), r.Type(), x.R.Place()),
@@ -1013,7 +1047,7 @@ func (in *inference) cast(x *syntax.CastExpr) Expr {
 	y := in.expr(x.X, nil)
 	if l, ok := y.(*Lit); ok { // 5 as u32 is 5u32
 		if v, unbound := l.Type().(*Var); unbound && v.literal && to != Type(Bool) {
-			unify(v, to)
+			in.unify(v, to)
 		}
 	}
 	in.need(x.Span, y, "only numbers and bools can be converted", "", oneOf(Field, Bool, U8, U32, U64))
@@ -1031,7 +1065,7 @@ func (in *inference) choice(x *syntax.IfExpr, want Type) Expr {
 	then := in.block(x.Then, want)
 	out.Then = then
 	if x.Else == nil {
-		if !unify(Unit, then.typ) {
+		if !in.unify(Unit, then.typ) {
 			in.report(&syntax.Diagnostic{Span: valuePlace(x.Then), What: "an if with a value has an else", Expected: "()", Got: then.Type().String()})
 		}
 		out.base = base{Unit, x.Span}
@@ -1088,7 +1122,7 @@ func (in *inference) block(x *syntax.Block, want Type) *Block {
 			if _, ok := y.(*Fail); ok {
 				never = true
 			}
-			if !unify(Unit, y.Type()) {
+			if !in.unify(Unit, y.Type()) {
 				in.report(&syntax.Diagnostic{Span: s.X.Place(), What: "the value is not used", Got: y.Type().String(), Next: "bind it: let _ = …;"})
 			}
 			out.Stmts = append(out.Stmts, &Do{s.Span, y})
@@ -1176,7 +1210,7 @@ func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
 	in := &inference{checker: c, module: m, before: c.count}
 	in.push()
 	y := in.checked(x, t)
-	in.finish()
+	in.finish(y)
 	if c.count > before {
 		return nil, false
 	}

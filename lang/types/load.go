@@ -113,6 +113,15 @@ func (c *checker) open(folder fs.FS, name, file string, at syntax.Span) *Module 
 
 // readFile reads at most what a source file may have and one byte more, which the parser refuses.
 func readFile(folder fs.FS, name string) (string, error) {
+	if s, ok := folder.(fs.StatFS); ok { // a pipe would be waited for
+		info, err := s.Stat(name)
+		if err != nil {
+			return "", err
+		}
+		if !info.Mode().IsRegular() {
+			return "", &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+		}
+	}
 	f, err := folder.Open(name)
 	if err != nil {
 		return "", err
@@ -122,11 +131,11 @@ func readFile(folder fs.FS, name string) (string, error) {
 	return string(data), err
 }
 
-// nearest asks for the names that are close to a mistyped one; it is empty if none is.
+// nearest asks for the name that is closest to a mistyped one, the first in order of several; it is empty if none is close.
 func nearest(name string, names []string) string {
 	best, at := 3, ""
 	for _, n := range names {
-		if d := distance(name, n, best); d < best && d < len(name) {
+		if d := syntax.Distance(name, n, best+1); d < len(name) && (d < best || d == best && at != "" && n < at) {
 			best, at = d, n
 		}
 	}
@@ -134,27 +143,4 @@ func nearest(name string, names []string) string {
 		return ""
 	}
 	return "did you mean " + at + "?"
-}
-
-// distance is the edit distance of Levenshtein, or limit if it is not below.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return min(row[len(b)], limit)
 }

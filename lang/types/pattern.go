@@ -46,7 +46,11 @@ func (in *inference) irrefutable(p syntax.Pattern, t Type) Pattern {
 		if in.broken {
 			return
 		}
-		if w := m.missing([][]*cell{{m.cell(out)}}, []Type{out.Type()}); w != nil && !m.over() {
+		w := m.missing([][]*cell{{m.cell(out)}}, []Type{out.Type()})
+		switch {
+		case m.over():
+			in.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Limit, What: "the pattern has too many cases to check", Next: "take one part after the other"})
+		case w != nil:
 			in.report(&syntax.Diagnostic{Span: p.Place(), What: "the pattern does not fit every value", Got: "a value such as " + w[0], Next: "use match"})
 		}
 	})
@@ -56,7 +60,7 @@ func (in *inference) irrefutable(p syntax.Pattern, t Type) Pattern {
 // expectType unifies the type of what is matched with what the pattern is for.
 func (in *inference) expectType(at syntax.Span, value, pattern Type) bool {
 	was := value.String()
-	if unify(value, pattern) {
+	if in.unify(value, pattern) {
 		return true
 	}
 	in.report(&syntax.Diagnostic{Span: at, What: "the pattern is for another type", Expected: was, Got: pattern.String()})
@@ -185,13 +189,17 @@ func (in *inference) add(l *Local, b *binder) {
 		in.report(&syntax.Diagnostic{Span: l.Span, What: "the pattern binds the variable twice", Got: l.Name})
 		return
 	}
+	if len(b.vars) == maxMembers {
+		in.report(&syntax.Diagnostic{Span: l.Span, Class: formats.Limit, What: "the pattern binds too many variables", Expected: fmt.Sprintf("at most %d", maxMembers)})
+		return
+	}
 	b.vars = append(b.vars, l)
 }
 
 func (in *inference) constPattern(i *item, at syntax.Span, t Type) Pattern {
 	in.refItem(at, i)
 	in.resolve(i)
-	if i.konst == nil || i.konst.Value == nil || !in.expectType(at, t, i.konst.Type) {
+	if i.konst == nil || i.konst.Value == nil || !in.spend(i.konst.Type, 16, at) || !in.expectType(at, t, i.konst.Type) {
 		return &Wild{base{t, at}}
 	}
 	return asPattern(placed(i.konst.Value, at))
@@ -230,7 +238,7 @@ func (in *inference) pathPattern(p *syntax.PathPattern, t Type, b *binder) Patte
 	}
 	i, used := in.lookup(in.module, p.Path.Parts)
 	if used == -1 {
-		in.unknown(in.module, p.Path.Parts[0], "enum or constant")
+		in.unknown(in.module, p.Path.Parts[0], "enum or constant", none)
 	}
 	if i == nil {
 		return skip()
@@ -338,8 +346,8 @@ func variables(p Pattern, out []*Local) []*Local {
 // Variables lists the variables that a pattern binds, each once.
 func Variables(p Pattern) []*Local { return variables(p, nil) }
 
-// matchBudget bounds the work of checking one match, which can grow exponentially.
-const matchBudget = 200_000
+// matchBudget bounds the work of checking one match, which can grow exponentially: the patterns and types that are copied.
+const matchBudget = 1 << 22
 
 // exhaustive checks that a match has an arm for every value and that every arm is reached, by the usefulness of patterns
 // (Maranget, Warnings for pattern matching, JFP 17(3), 2007).
@@ -350,6 +358,9 @@ func (in *inference) exhaustive(x *Match) {
 	m := &matrix{budget: matchBudget}
 	var rows [][]*cell
 	for _, a := range x.Arms {
+		if m.over() {
+			break
+		}
 		row := []*cell{m.cell(a.Pattern)}
 		if !m.useful(rows, row, []Type{x.X.Type()}) && !m.over() {
 			in.report(&syntax.Diagnostic{Span: a.Pattern.Place(), What: "the arm is never reached", Next: "an earlier arm fits the same values: remove this one or move it up"})
@@ -377,7 +388,16 @@ type matrix struct{ budget int }
 
 func (m *matrix) over() bool { return m.budget < 0 }
 
-var zeroCon = new(uint64)
+// spend takes n from the budget, and reports whether it was there.
+func (m *matrix) spend(n int) bool {
+	m.budget -= n
+	return m.budget >= 0
+}
+
+var (
+	zeroCon  = new(uint64)
+	anything cell
+)
 
 // cell converts a pattern.
 func (m *matrix) cell(p Pattern) *cell {
@@ -398,10 +418,11 @@ func (m *matrix) cell(p Pattern) *cell {
 	case *OrPattern:
 		return &cell{alts: m.cells(p.Alts)}
 	}
-	return &cell{}
+	return &anything
 }
 
 func (m *matrix) cells(list []Pattern) []*cell {
+	m.spend(len(list))
 	out := make([]*cell, len(list))
 	for i, p := range list {
 		out[i] = m.cell(p)
@@ -416,7 +437,9 @@ func (m *matrix) expand(rows [][]*cell) [][]*cell {
 	}
 	var out [][]*cell
 	for _, r := range rows {
-		out = m.expandRow(out, r)
+		if out = m.expandRow(out, r); m.over() {
+			break
+		}
 	}
 	return out
 }
@@ -426,6 +449,9 @@ func (m *matrix) expandRow(out [][]*cell, r []*cell) [][]*cell {
 		return append(out, r)
 	}
 	for _, a := range r[0].alts {
+		if !m.spend(len(r)) {
+			break
+		}
 		out = m.expandRow(out, append([]*cell{a}, r[1:]...))
 	}
 	return out
@@ -434,15 +460,18 @@ func (m *matrix) expandRow(out [][]*cell, r []*cell) [][]*cell {
 // specialize keeps the rows that fit a constructor, with its parts in the place of the first pattern.
 func (m *matrix) specialize(rows [][]*cell, con uint64, parts int) (out [][]*cell) {
 	for _, r := range rows {
-		m.budget--
+		fits := r[0].con == nil || *r[0].con == con
+		if fits && !m.spend(parts+len(r)) || !m.spend(1) {
+			return out
+		}
 		switch {
 		case r[0].con == nil:
 			row := make([]*cell, parts, parts+len(r)-1)
 			for i := range row {
-				row[i] = &cell{}
+				row[i] = &anything
 			}
 			out = append(out, append(row, r[1:]...))
-		case *r[0].con == con:
+		case fits:
 			out = append(out, append(slices.Clone(r[0].args), r[1:]...))
 		}
 	}
@@ -452,7 +481,9 @@ func (m *matrix) specialize(rows [][]*cell, con uint64, parts int) (out [][]*cel
 // rest keeps the rows that begin with anything, without it.
 func (m *matrix) rest(rows [][]*cell) (out [][]*cell) {
 	for _, r := range rows {
-		m.budget--
+		if !m.spend(1) {
+			return out
+		}
 		if r[0].con == nil {
 			out = append(out, r[1:])
 		}
@@ -473,7 +504,7 @@ func heads(rows [][]*cell) []uint64 {
 
 // useful reports whether some value of the types fits row but no row of rows.
 func (m *matrix) useful(rows [][]*cell, row []*cell, types []Type) bool {
-	if m.budget--; m.over() {
+	if !m.spend(1 + len(rows)) {
 		return false
 	}
 	if len(row) == 0 {
@@ -481,12 +512,15 @@ func (m *matrix) useful(rows [][]*cell, row []*cell, types []Type) bool {
 	}
 	rows = m.expand(rows)
 	if row[0].alts != nil {
-		return slices.ContainsFunc(row[0].alts, func(a *cell) bool { return m.useful(rows, append([]*cell{a}, row[1:]...), types) })
+		return slices.ContainsFunc(row[0].alts, func(a *cell) bool { return m.spend(len(row)) && m.useful(rows, append([]*cell{a}, row[1:]...), types) })
 	}
 	t := Resolve(types[0])
 	under := func(con uint64) bool {
 		fields := fieldsOf(t, con)
 		rest := m.specialize([][]*cell{row}, con, len(fields))
+		if !m.spend(len(fields) + len(types)) {
+			return false
+		}
 		return m.useful(m.specialize(rows, con, len(fields)), rest[0], append(slices.Clone(fields), types[1:]...))
 	}
 	if row[0].con != nil {
@@ -500,7 +534,7 @@ func (m *matrix) useful(rows [][]*cell, row []*cell, types []Type) bool {
 
 // missing gives patterns of values of the types that fit no row, or nil if there are none.
 func (m *matrix) missing(rows [][]*cell, types []Type) []string {
-	if m.budget--; m.over() {
+	if !m.spend(1 + len(rows)) {
 		return nil
 	}
 	if len(types) == 0 {
@@ -515,6 +549,9 @@ func (m *matrix) missing(rows [][]*cell, types []Type) []string {
 	if len(seen) > 0 && uint64(len(seen)) == constructors(t) {
 		for _, c := range seen {
 			fields := fieldsOf(t, c)
+			if !m.spend(len(fields) + len(types)) {
+				return nil
+			}
 			if w := m.missing(m.specialize(rows, c, len(fields)), append(slices.Clone(fields), types[1:]...)); w != nil {
 				return append([]string{show(t, c, w[:len(fields)])}, w[len(fields):]...)
 			}
@@ -537,6 +574,7 @@ func (m *matrix) missing(rows [][]*cell, types []Type) []string {
 		}
 		first = show(t, c, holes)
 	}
+	m.spend(len(w))
 	return append([]string{first}, w...)
 }
 

@@ -70,6 +70,7 @@ type (
 		bound   Type
 		span    syntax.Span
 		literal bool // of a number: field, u8, u32 or u64
+		others  int  // variables that are bound to this one
 	}
 )
 
@@ -77,26 +78,16 @@ type (
 var Unit = &Tuple{}
 
 // String implements Type.
-func (t *Tuple) String() string {
-	if len(t.Elems) == 1 {
-		return "(" + t.Elems[0].String() + ",)"
-	}
-	return "(" + join(t.Elems) + ")"
-}
+func (t *Tuple) String() string { return text(t) }
 
 // String implements Type.
-func (t *Array) String() string { return "[" + t.Elem.String() + "; " + t.Len.String() + "]" }
+func (t *Array) String() string { return text(t) }
 
 // String implements Type.
-func (t *Pointer) String() string { return "&" + t.To.String() }
+func (t *Pointer) String() string { return text(t) }
 
 // String implements Type.
-func (t *Named) String() string {
-	if len(t.Args) == 0 {
-		return t.Data.Name
-	}
-	return t.Data.Name + "<" + join(t.Args) + ">"
-}
+func (t *Named) String() string { return text(t) }
 
 // String implements Type.
 func (t *Param) String() string { return t.Name }
@@ -108,19 +99,65 @@ func (t Length) String() string { return strconv.FormatUint(uint64(t), 10) }
 func (t *Var) String() string {
 	switch {
 	case t.bound != nil:
-		return t.bound.String()
+		return text(t)
 	case t.literal:
 		return "a number"
 	}
 	return "_"
 }
 
-func join(list []Type) string {
-	var out []string
-	for _, t := range list {
-		out = append(out, t.String())
+// maxText is about the length from which on a type is cut off with … where it is shown. A short program can have types whose text would fill the memory.
+const maxText = 400
+
+func text(t Type) string {
+	var b strings.Builder
+	write(&b, t)
+	return b.String()
+}
+
+func write(b *strings.Builder, t Type) {
+	list := func(open string, types []Type, end string) {
+		b.WriteString(open)
+		for i, e := range types {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if b.Len() > maxText {
+				b.WriteString("…")
+				break
+			}
+			write(b, e)
+		}
+		b.WriteString(end)
 	}
-	return strings.Join(out, ", ")
+	if b.Len() > maxText {
+		b.WriteString("…")
+		return
+	}
+	switch t := Resolve(t).(type) {
+	case *Tuple:
+		if len(t.Elems) == 1 {
+			list("(", t.Elems, ",)")
+		} else {
+			list("(", t.Elems, ")")
+		}
+	case *Array:
+		b.WriteString("[")
+		write(b, t.Elem)
+		b.WriteString("; ")
+		write(b, t.Len)
+		b.WriteString("]")
+	case *Pointer:
+		b.WriteString("&")
+		write(b, t.To)
+	case *Named:
+		b.WriteString(t.Data.Name)
+		if len(t.Args) > 0 {
+			list("<", t.Args, ">")
+		}
+	default:
+		b.WriteString(t.String())
+	}
 }
 
 // Resolve follows bound variables at the top of a type.
@@ -217,12 +254,16 @@ type FieldType struct {
 
 // Fields are the types of a variant's fields for the arguments of the named type.
 func (t *Named) Fields(variant int) []Type {
-	v := &t.Data.Variants[variant]
-	out := make([]Type, len(v.Fields))
-	for i, f := range v.Fields {
-		out[i] = Substitute(f.Type, t.Data.Params, t.Args)
+	out := make([]Type, len(t.Data.Variants[variant].Fields))
+	for i := range out {
+		out[i] = t.Field(variant, i)
 	}
 	return out
+}
+
+// Field is the type of one field of a variant.
+func (t *Named) Field(variant, i int) Type {
+	return Substitute(t.Data.Variants[variant].Fields[i].Type, t.Data.Params, t.Args)
 }
 
 // HasPointer reports whether values of the type hold pointers, or a type argument does. Type parameters count as none.

@@ -162,6 +162,38 @@ func TestNoBuiltins(t *testing.T) {
 }
 
 // A program of very many errors is checked to its end, and reports some of them.
+// TestOwnLength checks declarations with lengths that ask for the type that is being declared.
+func TestOwnLength(t *testing.T) {
+	for _, text := range []string{
+		`struct S { a: [u8; S { a: 1 }.a] }`,
+		`struct S { a: [u8; S { ..1 }.a] }`,
+		`const K: [S; 0] = []; struct S { a: [u8; K[0].a] }`,
+		`const K: S = S { a: [] }; struct S { a: [u8; K.a] }`,
+		`struct S { a: [u8; match 1 { S { a } => a }] }`,
+		`type A = S; struct S { a: [u8; A { a: 1 }.a] }`,
+		`const K: [S; 0] = []; struct S { a: [u8; match K { [S { a }] => a, [b] => b.a }] }`,
+		`const K: [E; 0] = []; enum E { A([u8; match K[0] { E::A(x) => x, E::B => 1 }]), B }`,
+		`enum E { A, B([u8; match E::A { E::A => 1, E::B(x) => 2 }]) }`,
+		`const K: [E; 0] = []; enum E { A, B([u8; { let E::A = K[0]; 1 }]) }`,
+	} {
+		if _, errs := check(text + " pub fn main(x: u8) -> u8 { x }"); !strings.Contains(render(errs), "defined by itself") {
+			t.Errorf("%s\n%s", text, render(errs))
+		}
+	}
+}
+
+// TestOrder checks constants of types that are declared behind them.
+func TestOrder(t *testing.T) {
+	for _, text := range []string{
+		`const K: u8 = L.a; const L: A = A { a: 1 }; type A = S; struct S { a: u8 }`,
+		`type A = B; type B = E; const K: A = E::X(1); enum E { X(u8) }`,
+	} {
+		if _, errs := check(text + " pub fn main(x: u8) -> u8 { x }"); errs != nil {
+			t.Errorf("%s\n%s", text, render(errs))
+		}
+	}
+}
+
 func TestManyErrors(t *testing.T) {
 	_, errs := check(strings.Repeat("const A: u8 = 1;\n", 2*maxErrors) + `const B: [u8; b"x"] = 3; pub fn main() {}`)
 	if len(errs) != maxErrors {

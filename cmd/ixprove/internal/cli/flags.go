@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ixprove/ixprove/lang/syntax"
 	"github.com/ixprove/ixprove/prover"
 	"github.com/ixprove/ixprove/systems"
 	"github.com/ixprove/ixprove/verifier/security"
@@ -34,7 +35,7 @@ func flagError(f *pflag.FlagSet, err error) error {
 func nearest(name string, names []string) string {
 	var near []string
 	for _, n := range names {
-		if distance(name, n) <= 2 || strings.HasPrefix(n, name) {
+		if syntax.Distance(name, n, 3) <= 2 || strings.HasPrefix(n, name) {
 			near = append(near, n)
 		}
 	}
@@ -42,26 +43,6 @@ func nearest(name string, names []string) string {
 		return ""
 	}
 	return "did you mean " + strings.Join(near, " or ") + "?"
-}
-
-// distance is the edit distance of Levenshtein.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // size is a flag of an amount of memory, such as 8GiB.

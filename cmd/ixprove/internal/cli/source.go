@@ -34,7 +34,8 @@ type diagnosticObject struct {
 }
 
 func newDiagnosticObject(d *syntax.Diagnostic) diagnosticObject {
-	o := diagnosticObject{What: d.What, Expected: d.Expected, Got: d.Got, Next: d.Next}
+	e := d.Err()
+	o := diagnosticObject{What: e.What, Expected: e.Expected, Got: e.Got, Next: e.Next}
 	if f := d.Span.File; f != nil {
 		start, end := f.Position(d.Span.Start), f.Position(d.Span.End)
 		o.File, o.Line, o.Column, o.EndLine, o.EndColumn = f.Name, start.Line, start.Column, end.Line, end.Column
@@ -157,7 +158,7 @@ func sources(path string) (files []string, folder bool, err error) {
 			return cannotRead(name, err)
 		case d.IsDir() && name != path && strings.HasPrefix(d.Name(), "."):
 			return filepath.SkipDir
-		case !d.IsDir() && strings.HasSuffix(name, ".ix"):
+		case d.Type().IsRegular() && strings.HasSuffix(name, programExt): // what a link leads to may lie elsewhere
 			files = append(files, name)
 		}
 		return nil

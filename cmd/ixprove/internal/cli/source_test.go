@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -44,6 +45,22 @@ func TestFormat(t *testing.T) {
 	expect(t, exitUsage, "exclude", "fmt", "--check", "-w")
 	expect(t, exitUsage, "folder", "fmt", ".")
 	put(t, "main.ix", "pub fn main( {")
+	if err := os.MkdirAll("inner", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../main.ix", "inner/link.ix"); err == nil {
+		must(t, "fmt", "-w", "inner")
+	}
+	if err := os.RemoveAll("inner"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "long.ix", "pub fn main() -> u8 { "+strings.Repeat("x", 1<<20)+" }")
+	if o := ix("check", "long.ix", "--json"); len(o.stdout) > 1<<14 || o.exit != exitMalformed {
+		t.Errorf("%d bytes, exit %d", len(o.stdout), o.exit)
+	}
+	if err := os.Remove("long.ix"); err != nil {
+		t.Fatal(err)
+	}
 	expect(t, exitMalformed, "main.ix:1:14", "fmt", "-w")
 	only(t, "main.ix")
 }
