@@ -5,6 +5,7 @@ type Module struct {
 	File    *File
 	Imports []*Import
 	Items   []Item
+	Lost    map[string]bool // names of items that could not be read
 
 	tokens   []Token
 	comments []Comment

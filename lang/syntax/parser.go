@@ -12,7 +12,7 @@ func Parse(file *File) (*Module, Errors) {
 	p := &parser{file: file, last: -1}
 	if len(file.Text) > MaxSourceBytes {
 		p.report(&Diagnostic{Span: Span{file, 0, 0}, Class: formats.Limit, What: "the file is too large", Next: "split it into modules"})
-		return &Module{File: file}, p.errors
+		return &Module{File: file, Lost: map[string]bool{}}, p.errors
 	}
 	l := &lexer{file: file, report: p.report}
 	l.run()
@@ -196,7 +196,7 @@ func (p *parser) list(close Kind, element func()) {
 func (p *parser) noComma() { p.mark(p.at-1, plain) }
 
 func (p *parser) module() *Module {
-	m := &Module{File: p.file}
+	m := &Module{File: p.file, Lost: map[string]bool{}}
 	for p.kind() != EOF {
 		start := p.at
 		ok := p.recovering(func() {
@@ -207,10 +207,25 @@ func (p *parser) module() *Module {
 			}
 		})
 		if !ok {
+			if name, found := p.declared(start); found {
+				m.Lost[name] = true
+			}
 			p.skipItem(start)
 		}
 	}
 	return m
+}
+
+// declared is the name that the item from a token on declares, if it got so far.
+func (p *parser) declared(start int) (name string, found bool) {
+	for at := start; at < p.at; at++ {
+		switch p.tokens[at].Kind {
+		case FnWord, StructWord, EnumWord, ConstWord, TypeWord:
+			t := p.tokens[at+1] // there is one: the last is EOF
+			return p.textOf(Span{p.file, t.Start, t.End}), t.Kind == Ident
+		}
+	}
+	return "", false
 }
 
 // skipItem moves to the next token that begins an item outside of braces, at least one token on.

@@ -175,6 +175,7 @@ func (c *checker) importNames(m *Module) {
 		for _, n := range im.Names {
 			i := c.exported(from, n)
 			if i == nil {
+				m.lost[n.Text] = true
 				continue
 			}
 			if other := m.items[n.Text]; other != nil {
@@ -190,6 +191,9 @@ func (c *checker) importNames(m *Module) {
 // exported finds a pub item of another module. What is missing is reported.
 func (c *checker) exported(from *Module, n syntax.Name) *item {
 	i := from.items[n.Text]
+	if i == nil && c.lost(from, n) {
+		return nil
+	}
 	if i == nil || i.module != from {
 		var names []string
 		for name, i := range from.items {
@@ -252,8 +256,20 @@ func (c *checker) lookup(m *Module, parts []syntax.Name) (i *item, used int) {
 
 func none(func(string) bool) {}
 
+// lost reports whether a name is that of an item that could not be read or imported, which is reported: that nothing else is known of the name need not be.
+func (c *checker) lost(m *Module, n syntax.Name) bool {
+	if m.lost[n.Text] {
+		c.count++
+		return true
+	}
+	return false
+}
+
 // unknown reports a name that stands for nothing.
 func (c *checker) unknown(m *Module, n syntax.Name, what string, others iter.Seq[string]) {
+	if c.lost(m, n) {
+		return
+	}
 	next := ""
 	if len(c.errors) < maxErrors { // more are not shown, and suggestions take time
 		if next = c.somewhere(n.Text); next == "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 
@@ -104,7 +105,7 @@ func (c *checker) open(folder fs.FS, name, file string, at syntax.Span) *Module 
 	}
 	m := &Module{Path: name, File: syntax.NewFile(shown, text)}
 	parsed, errs := syntax.Parse(m.File)
-	m.Syntax = parsed
+	m.Syntax, m.lost = parsed, maps.Clone(parsed.Lost)
 	c.errors = append(c.errors, errs...)
 	c.modules[name] = m
 	c.program.Modules = append(c.program.Modules, m)

@@ -387,6 +387,7 @@ type Module struct {
 
 	items   map[string]*item
 	modules map[string]*Module // imported, by the name they have here
+	lost    map[string]bool    // names whose items could not be read or imported
 }
 
 // Program is a checked program.

@@ -114,6 +114,7 @@ func TestRejected(t *testing.T) {
 		{`pub fn main() -> Option<u8> { 1 }`, "no such type"},
 		{`import "std/option"; pub fn main() -> Option<u8> { fail }`, `import "std/option" (Option);`},
 		{`import "std/option" (Optoin); pub fn main() {}`, "did you mean Option?"},
+		{`import "std/option" (Optoin); fn a(x: Optoin<u8>) {} fn b(x: Optoin<u8>) {} pub fn main() {}`, "did you mean Option?"},
 		{`pub fn main(x: u8) -> u8 { match x { a | 3 => 1 } }`, "bind different variables"},
 		{`pub fn main(x: (u8, u8)) -> u8 { match x { (a, a) => 1 } }`, "twice"},
 		{`fn f(x: u8) -> u8 { x } pub fn main() -> u8 { f(1, 2) }`, "takes one argument"},
@@ -132,6 +133,20 @@ func TestRejected(t *testing.T) {
 		}
 		if len(errs) > 2 {
 			t.Errorf("%s\n%d errors for one mistake:\n%s", c.text, len(errs), render(errs))
+		}
+	}
+}
+
+// TestUnread checks programs with errors of syntax: what follows from those is not reported.
+func TestUnread(t *testing.T) {
+	for _, text := range []string{
+		"enum E { A, B { x: u8 } }\nfn f(e: E) -> u8 { 1 }\npub fn main() -> u8 { f(E::A) }",
+		"const N: u8 = ;\nfn f(x: [u8; N]) -> u8 { 1 }\npub fn main() -> u8 { f([1u8; N]) }",
+		"fn f(x: u8 -> u8 { x }\npub fn main() -> u8 { f(1) }",
+		"import \"a\" (E);\nfn f(e: E) -> u8 { 1 }\npub fn main() -> u8 { 1 }",
+	} {
+		if _, errs := check(text, "a.ix", "pub enum E { A, B { x: u8 } }"); len(errs) != 1 || !errors.Is(errs.Err(), formats.Malformed) {
+			t.Errorf("%s\n%s", text, render(errs))
 		}
 	}
 }
