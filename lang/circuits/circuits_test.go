@@ -197,3 +197,98 @@ func BenchmarkBuild(b *testing.B) {
 		build(b, p)
 	}
 }
+
+// TestDegenerate proves what has next to nothing in it: functions without arguments and results, matches that never end or have no choice, functions that always fail where nothing gets to.
+func TestDegenerate(t *testing.T) {
+	type block = assembly.Block
+	nothing := func(b *block, _ []bc.Value) { b.Return() }
+	// counting is a recursive entry, so that all it calls is hot and has circuits of its own.
+	counting := func(define func(p *assembly.Program) func(b *block, n bc.Value)) *assembly.Program {
+		p := assembly.New("degenerate")
+		turn := define(p)
+		f := p.Declare("count", 1, 1)
+		p.Define(f, func(b *block, n []bc.Value) {
+			turn(b, n[0])
+			b.Match(n[0],
+				assembly.Case(func(b *block) { b.Return(b.Const(7)) }, 0),
+				assembly.Default(func(b *block) { b.Return(b.Call(f, b.Sub(n[0], b.Const(1)))[0]) }))
+		})
+		p.Entry(f, assembly.Fields(1), assembly.Fields(1))
+		return p
+	}
+	for name, define := range map[string]func(p *assembly.Program) func(b *block, n bc.Value){
+		"a call of nothing": func(p *assembly.Program) func(b *block, n bc.Value) {
+			f := p.Function("f", 0, 0, nothing)
+			return func(b *block, _ bc.Value) { b.Call(f); b.Call(f) }
+		},
+		"a recursion of nothing": func(p *assembly.Program) func(b *block, n bc.Value) {
+			bit := p.Function("bit", 0, 1, func(b *block, _ []bc.Value) { b.Return(b.Const(0)) })
+			f, g := p.Declare("f", 0, 0), p.Declare("g", 0, 0)
+			p.Define(f, func(b *block, _ []bc.Value) {
+				b.Match(b.Hint(bit)[0], assembly.Case(func(b *block) { b.Return() }, 0), assembly.Case(func(b *block) { b.Call(g); b.Call(g); b.Return() }, 1))
+			})
+			p.Define(g, func(b *block, _ []bc.Value) { b.Call(f); b.Return() })
+			return func(b *block, _ bc.Value) { b.Call(f); b.Call(g) }
+		},
+		"an unconstrained call of nothing": func(p *assembly.Program) func(b *block, n bc.Value) {
+			f := p.Function("f", 0, 0, nothing)
+			return func(b *block, _ bc.Value) { b.Hint(f); b.Call(f) }
+		},
+		"a match of nothing": func(p *assembly.Program) func(b *block, n bc.Value) {
+			return func(b *block, n bc.Value) {
+				b.Choose(0, n, assembly.Default(func(b *block) { b.Yield() }))
+				b.Choose(0, n, assembly.Case(func(b *block) { b.Yield() }, 0, 1), assembly.Default(func(b *block) { b.Store(n); b.Yield() }))
+			}
+		},
+		"a failure that is not met": func(p *assembly.Program) func(b *block, n bc.Value) {
+			f := p.Function("f", 0, 1, func(b *block, _ []bc.Value) { b.Fail() })
+			return func(b *block, n bc.Value) {
+				b.Choose(1, n,
+					assembly.Case(func(b *block) { b.Yield(b.Call(f)[0]) }, 9),
+					assembly.Case(func(b *block) {
+						b.Choose(0, n, assembly.Case(func(b *block) { b.Fail() }, 3))
+						b.Yield(n)
+					}, 8),
+					assembly.Case(func(b *block) { b.Fail() }, 7),
+					assembly.Default(func(b *block) { b.Yield(b.Mul(n, n)) }))
+			}
+		},
+	} {
+		p := counting(define)
+		for logBlowup := 1; logBlowup <= 2; logBlowup++ {
+			if !t.Run(name, func(t *testing.T) {
+				if !sound(t, &p.Program, []exec.Call{{Entry: 0, Args: []field.Element{3}}}, nil, logBlowup) {
+					t.Error("it is not executed")
+				}
+			}) {
+				break
+			}
+		}
+	}
+}
+
+// TestNothingAnswersNothing takes the answer of a function without arguments and results away: its rows are what says that it ends.
+func TestNothingAnswersNothing(t *testing.T) {
+	p := assembly.New("nothing")
+	check := p.Declare("check", 0, 0)
+	p.Define(check, func(b *assembly.Block, _ []bc.Value) { b.Return() })
+	f := p.Declare("count", 1, 1)
+	p.Define(f, func(b *assembly.Block, n []bc.Value) {
+		b.Call(check)
+		b.Match(n[0],
+			assembly.Case(func(b *assembly.Block) { b.Return(n[0]) }, 0),
+			assembly.Default(func(b *assembly.Block) { b.Return(b.Call(f, b.Sub(n[0], b.Const(1)))[0]) }))
+	})
+	p.Entry(f, assembly.Fields(1), assembly.Fields(1))
+	t.Run("no row", func(t *testing.T) {
+		fg := forge(t, p, nil, []field.Element{2})
+		fg.set("check", "uses", 0, 0)
+		fg.refused("call check")
+	})
+	t.Run("padding", func(t *testing.T) {
+		fg := forge(t, p, nil, []field.Element{2})
+		fg.set("check", "uses", 0, 0)
+		fg.set("check", "uses", 1, 3)
+		fg.refused("padding supplies nothing")
+	})
+}

@@ -147,7 +147,8 @@ func (l *layout) push(s *slot) {
 
 // pull emits a lookup that answers mult times.
 func (l *layout) pull(s *slot, mult air.Expr) {
-	if _, args := l.superpose(s); args != nil {
+	if len(s.users) > 0 { // else nothing is ever answered
+		_, args := l.superpose(s)
 		l.b.Pull(s.channel.Channel, mult, args...)
 	}
 }
