@@ -9,7 +9,8 @@
 //
 // Three promises hold for every valid program. Operations that assert (OpAssertZero, OpRange, OpSplit, OpBytes, OpXor, OpLoad, a match without a case) fail in an execution exactly when no trace satisfies the
 // circuits. Operations that hint (OpHintInverse and the like, OpInput, unconstrained calls) assert nothing: a dishonest prover may give any results, and the program must check them. All
-// others compute. Nothing else can be observed, so a function is called at most once for equal arguments, and the order of independent operations is free.
+// others compute. Nothing else can be observed, so an execution calls a function at most once for equal arguments, and the order of independent operations is free. A proof may have calls with equal arguments and
+// different results where the program's checks leave its hints a choice.
 package bytecode
 
 import "github.com/ixprove/ixprove/formats"

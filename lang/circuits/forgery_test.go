@@ -286,6 +286,37 @@ func TestRowOfSeveralFunctions(t *testing.T) {
 	f.refused("a row is a call of one function")
 }
 
+// TestHintsAreChosenInEachRow proves what docs/language.md warns of: where a condition leaves a choice, calls with equal arguments may have different results in a proof. Each row is a possible call, and rows know nothing of each other.
+func TestHintsAreChosenInEachRow(t *testing.T) {
+	p := assembly.New("choice")
+	same := p.Function("same", 1, 1, func(b *assembly.Block, x []bc.Value) { b.Return(x[0]) })
+	bit := p.Function("bit", 1, 1, func(b *assembly.Block, x []bc.Value) {
+		h := b.Hint(same, x[0])[0]
+		b.Op(bc.OpAssertZero, 0, 0, b.Mul(h, b.Sub(h, b.Const(1))))
+		b.Return(h)
+	})
+	other := p.Function("other", 1, 1, func(b *assembly.Block, x []bc.Value) { b.Return(b.Call(bit, x[0])[0]) })
+	main := p.Function("main", 1, 1, func(b *assembly.Block, x []bc.Value) { b.Return(b.Sub(b.Call(other, x[0])[0], b.Call(bit, x[0])[0])) })
+	p.Entry(main, assembly.Fields(1), assembly.Fields(1))
+	f := forge(t, p, nil, []field.Element{0}) // main(0) = 0 in an execution
+	plans := f.system.groups[0].Plans
+	row := func(function string) int { return f.find("bit", formats.Quote(function)+" leaf 0", 1) }
+	x, padding := f.table("bit"), 7
+	for i := range x {
+		x[i][padding] = x[i][row("bit")]
+	}
+	f.set("bit", "uses", row("bit"), 1)
+	f.set("bit", "uses", padding, 1)
+	x[plans[0].Body.Ops[0].Writes[0].Column][padding] = 1 // the hint
+	x[plans[1].Body.Ops[0].Writes[0].Column][row("other")] = 1
+	x[plans[2].Body.Ops[0].Writes[0].Column][row("main")] = 1
+	f.witness.Claims[0].Results = formats.Elements{}.Append(1)
+	if got := f.check(); len(got) > 0 {
+		t.Fatal(got[0])
+	}
+	f.proven(func(err error) bool { return err == nil })
+}
+
 // endless is a program of calls that need themselves: once is f(x) = f(x), twice asks for itself two times, even and odd for each other two times.
 func endless() *assembly.Program {
 	p := assembly.New("endless")
