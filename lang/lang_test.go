@@ -105,6 +105,7 @@ func TestRunFails(t *testing.T) {
 		{`pub fn f(a: u8) -> u8 { assert a < 3, "too large"; a }`, "f(3)", "{}", "the assertion fails: too large"},
 		{`pub fn f(a: u8) -> u8 { match a { 1 => 2, _ => fail "no" } }`, "f(3)", "{}", "the program fails: no"},
 		{`pub fn f(a: [u8; 3], i: u32) -> u8 { a[i] }`, "f([1, 2, 3], 3)", "{}", "outside of the array of 3"},
+		{`import "std/u64"; pub fn f(a: u64) -> u64 { u64::rotate_right(a, 64) }`, "f(1)", "{}", "by 63 places at most"},
 		{`pub fn f(a: u8, i: u32) -> u8 { a << i }`, "f(1, 8)", "{}", "power_of_two_u8"},
 		{`unconstrained fn g() -> u8 { 3 } pub fn f() -> u8 { let x = unconstrained g() where x == 4; x }`, "f()", "{}", "does not satisfy its condition"},
 		{`pub fn f(private x: bool) -> bool { x }`, "f()", `{"x": 1}`, "another type"},
