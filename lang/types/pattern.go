@@ -299,7 +299,7 @@ func (in *inference) structPattern(p *syntax.StructPattern, t Type, b *binder) P
 			in.report(&syntax.Diagnostic{Span: f.Name.Span, What: "the field is given twice", Got: f.Name.Text})
 		}
 		if f.Pattern == nil {
-			out.Args[k] = in.bind(syntax.NewBindPattern(f.Name), types[k], b)
+			out.Args[k] = in.bindPattern(syntax.NewBindPattern(f.Name), types[k], b)
 		} else {
 			out.Args[k] = in.bindPattern(f.Pattern, types[k], b)
 		}
