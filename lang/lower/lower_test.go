@@ -113,6 +113,22 @@ func TestSharedArm(t *testing.T) {
 	}
 }
 
+// TestLongNames checks that values of a claim have a name each, also where those of the source are longer than the formats allow.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("a", 70)
+	p := compile(t, "struct S { "+long+"x: u8, "+long+"y: u8, b: u8, "+long+"z: u8 } pub fn f("+long+": [u8; 12], s: S) -> (S, S) { (s, s) }")
+	e := p.Bytecode.Entries[0]
+	for _, list := range [][]formats.Value{e.Args, e.Results} {
+		names := map[string]bool{}
+		for _, v := range list {
+			names[v.Name] = true
+		}
+		if len(names) != len(list) {
+			t.Errorf("%d names for %d values: %v", len(names), len(list), list)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { for k in 0..60000 with t = s { t ^ a } } }`, "too large"},
