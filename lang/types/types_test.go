@@ -204,6 +204,22 @@ func TestHiddenConstants(t *testing.T) {
 	if _, errs := check(`const N: u32 = 1; fn h<const K: u32>(a: [u8; K]) -> u8 { [3; N][0] } pub fn main(x: [u8; 5]) -> u8 { { for i in 0..N { } } h(x[N..3 * N + 1]) + [x[0]; N][0] + { let a: [u8; N] = [1]; a[0] } }`); len(errs) > 0 {
 		t.Error(render(errs))
 	}
+	// A pattern does not mean by a name what is hidden either.
+	for _, c := range []struct{ text, want string }{
+		{`fn g<const N: u32>(x: u32) -> u8 { match x { N => 1, _ => 2 } }`, "constant parameter"},
+		{`fn g<const M: u32>(x: (u32, u8)) -> u8 { let (M, y) = x; y }`, "constant parameter"},
+		{`struct T { M: u32, y: u8 } fn g<const M: u32>(x: T) -> u8 { let T { M, y } = x; y }`, "constant parameter"},
+		{`fn g(x: u32, N: u32) -> u8 { match x { N => 1, _ => 2 } }`, "hides the constant"},
+		{`fn g(x: u32) -> u32 { for N in 0..3 with s = 0 { match x { N => 1, _ => s } } }`, "hides the constant"},
+	} {
+		_, errs := check("const N: u32 = 1; " + c.text + " pub fn main(x: u8) -> u8 { x }")
+		if len(errs) != 1 || !strings.Contains(render(errs), c.want) {
+			t.Errorf("%s\n%s", c.text, render(errs))
+		}
+	}
+	if _, errs := check(`const N: u32 = 1; fn g<const M: u32>(x: u32) -> u8 { match x { N => 1, M @ 2 => 3, _ => 2 } } pub fn main(x: u32) -> u8 { g::<3>(x) }`); len(errs) > 0 {
+		t.Error(render(errs))
+	}
 	// A field's name alone is a pattern of that name: a constant is compared with.
 	if _, errs := check(`const version: u8 = 1; struct S { version: u8, x: u8 } pub fn main(s: S) -> u8 { let S { version, x } = s; x }`); !strings.Contains(render(errs), "does not fit every value") {
 		t.Error(render(errs))
