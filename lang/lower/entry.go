@@ -59,6 +59,8 @@ func (p *program) entries() (out []Entry) {
 			direct = direct && !p.needsCheck(a.Local.Type)
 		}
 		be.Results = p.claimValues("result", fn.Result, nil)
+		distinct(be.Args)
+		distinct(be.Results)
 		if len(be.Args)+len(be.Results) == 0 {
 			p.report(&syntax.Diagnostic{Span: fn.Span, What: "the entry states nothing: it has no public arguments and no result", Got: fn.Signature(), Next: "return what is to be known, such as a digest or a bool"})
 			continue
@@ -99,6 +101,18 @@ func shorten(s string) string {
 		return s[:formats.MaxNameBytes-1] + "~"
 	}
 	return s
+}
+
+// distinct gives values a name each: those of long names may have become the same, and a claim that is shown by names would lack one.
+func distinct(list []formats.Value) {
+	seen := map[string]bool{}
+	for i := range list {
+		if v := &list[i]; seen[v.Name] {
+			end := fmt.Sprintf("~%d", i) // no other name ends so
+			v.Name = v.Name[:min(len(v.Name), formats.MaxNameBytes-len(end))] + end
+		}
+		seen[list[i].Name] = true
+	}
 }
 
 // needsCheck reports whether a claim's types say less of a value than its own type.

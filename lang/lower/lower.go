@@ -664,7 +664,7 @@ func (b *builder) nothing(f *frame, x types.Expr) []word {
 	return make([]word, b.words(f.of(x.Type())))
 }
 
-// sized refuses values that are too large.
+// sized refuses values that are too large, for which sizes and offsets are cut off: whatever puts words together to a larger value asks.
 func (b *builder) sized(f *frame, x types.Expr, words []word) []word {
 	if b.words(f.of(x.Type())) < MaxWords {
 		b.spend(len(words))
@@ -682,11 +682,10 @@ func (b *builder) make(f *frame, x *types.Make) []word {
 		out = append(out, known(uint64(x.Variant)))
 	}
 	out = append(out, b.exprs(f, x.Args)...)
-	b.spend(len(out))
 	for len(out) < b.words(t) {
 		out = append(out, zero)
 	}
-	return out
+	return b.sized(f, x, out)
 }
 
 // index is an element of an array. An index that is not constant chooses among all elements.

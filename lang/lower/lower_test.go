@@ -113,6 +113,22 @@ func TestSharedArm(t *testing.T) {
 	}
 }
 
+// TestLongNames checks that values of a claim have a name each, also where those of the source are longer than the formats allow.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("a", 70)
+	p := compile(t, "struct S { "+long+"x: u8, "+long+"y: u8, b: u8, "+long+"z: u8 } pub fn f("+long+": [u8; 12], s: S) -> (S, S) { (s, s) }")
+	e := p.Bytecode.Entries[0]
+	for _, list := range [][]formats.Value{e.Args, e.Results} {
+		names := map[string]bool{}
+		for _, v := range list {
+			names[v.Name] = true
+		}
+		if len(names) != len(list) {
+			t.Errorf("%d names for %d values: %v", len(names), len(list), list)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { for k in 0..60000 with t = s { t ^ a } } }`, "too large"},
@@ -122,6 +138,9 @@ func TestLimits(t *testing.T) {
 		{`fn g<T>(x: T, n: field) -> field { match n { 0 => 0, _ => g(&x, n - 1) } } pub fn f(n: field) -> field { g(n, n) }`, "ever larger types"},
 		{`pub fn f(a: [u8; 257]) -> u8 { a[0] }`, "too many public values"},
 		{`fn g(a: [u64; 300]) -> u64 { match a[0] { 0 => 1, _ => g(a) } } pub fn f(a: u64) -> u64 { g([a; 300]) }`, "arguments or result are too large"},
+		{`struct S { a: [u64; 40000], b: [u64; 40000], c: [u64; 40000] } pub fn f(x: u64) -> u64 { let s = S { a: [1; 40000], b: [2; 40000], c: [3; 40000] }; s.c[0] + x }`, "value is too large"},
+		{`struct S { a: [u64; 65000], b: [u64; 65000] } pub fn f(x: u64) -> u64 { let s = S { b: [2; 65000], a: [x; 65000] }; S { a: [1; 65000], ..s }.b[60000] }`, "value is too large"},
+		{`enum E { A([u64; 65000], [u64; 65000]), B } pub fn f(x: u64) -> u64 { match E::A([1; 65000], [x; 65000]) { E::A(a, b) => a[9] + b[9], E::B => 0 } }`, "value is too large"},
 		{`pub fn f(a: u64) -> u64 { (*&[a; 300])[3] }`, "too large to be stored"},
 		{doubling("struct A%d { a: A%d, b: A%d }\n", "struct A0 {}\npub fn f(a: A30) -> u8 { 1 }"), "type is too large"},
 		{doubling("type A%d = (A%d, A%d);\n", "type A0 = ();\npub fn f(a: A30) -> u8 { 1 }"), "type is too large"},

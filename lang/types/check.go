@@ -103,7 +103,14 @@ type generics struct {
 	list []*Param
 	at   map[string]*Param
 	span map[string]syntax.Span
+	body *inference // of the body that a type or a constant expression stands in, nil for a declaration: its variables hide parameters and constants
 }
+
+// within is g for what stands in a body.
+func (g *generics) within(in *inference) *generics { return &generics{g.list, g.at, g.span, in} }
+
+// hides reports whether a name is that of a variable where a type or a constant expression stands.
+func (g *generics) hides(name string) bool { return g.body != nil && g.body.lookupVar(name) != nil }
 
 func (c *checker) generics(params []syntax.TypeParam) *generics {
 	g := &generics{at: map[string]*Param{}, span: map[string]syntax.Span{}}
@@ -543,12 +550,12 @@ func (c *checker) typeArg(m *Module, g *generics, a syntax.TypeExpr, p *Param) T
 // lengthOf evaluates a length: a constant parameter or a constant expression of type u32.
 func (c *checker) lengthOf(m *Module, g *generics, x syntax.Expr) Type {
 	if p, ok := x.(*syntax.PathExpr); ok && g != nil && len(p.Path.Parts) == 1 && p.Path.Args == nil {
-		if q := g.at[p.Path.Parts[0].Text]; q != nil && q.Const {
+		if q := g.at[p.Path.Parts[0].Text]; q != nil && q.Const && !g.hides(q.Name) {
 			c.ref(Ref{Span: p.Span, Def: g.span[q.Name], What: "constant parameter", Type: U32})
 			return q
 		}
 	}
-	v, ok := c.evaluate(m, x, U32)
+	v, ok := c.evaluate(m, g, x, U32)
 	if !ok {
 		return Bad
 	}
@@ -564,7 +571,7 @@ func (c *checker) lengthOf(m *Module, g *generics, x syntax.Expr) Type {
 func (c *checker) constant(m *Module, s *syntax.Const) *Constant {
 	k := &Constant{Name: s.Name.Text, Pub: s.Pub, Span: s.Name.Span, Doc: s.Doc}
 	k.Type = c.typeOf(m, nil, s.Type)
-	if v, ok := c.evaluate(m, s.Value, k.Type); ok {
+	if v, ok := c.evaluate(m, nil, s.Value, k.Type); ok {
 		k.Value = v
 	}
 	return k

@@ -146,7 +146,8 @@ type inference struct {
 
 // body checks a function's body.
 func (c *checker) body(i *item, s *syntax.Func) {
-	in := &inference{checker: c, module: i.module, generics: i.scope, fn: i.fn, unconstrained: i.fn.Unconstrained, before: c.count}
+	in := &inference{checker: c, module: i.module, fn: i.fn, unconstrained: i.fn.Unconstrained, before: c.count}
+	in.generics = i.scope.within(in)
 	in.push()
 	for _, a := range i.fn.Args {
 		in.scope.vars[a.Local.Name] = a.Local
@@ -813,8 +814,8 @@ func (in *inference) array(y Expr, at syntax.Span) (*Array, bool) {
 func (in *inference) slice(x *syntax.SliceExpr) Expr {
 	y := in.expr(x.X, nil)
 	a, ok := in.array(y, x.X.Place())
-	low, okLow := in.evaluate(in.module, x.Low, U32)
-	high, okHigh := in.evaluate(in.module, x.High, U32)
+	low, okLow := in.evaluate(in.module, in.generics, x.Low, U32)
+	high, okHigh := in.evaluate(in.module, in.generics, x.High, U32)
 	if !ok || !okLow || !okHigh {
 		return in.bad(x.Span)
 	}
@@ -1204,10 +1205,13 @@ func (in *inference) hint(s *syntax.LetStmt, t Type) Stmt {
 	return out
 }
 
-// evaluate infers an expression of a type and evaluates it as a constant.
-func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
+// evaluate infers an expression of a type and evaluates it as a constant. g is what is in scope there: parameters and variables are no constants, but hide constants of their names.
+func (c *checker) evaluate(m *Module, g *generics, x syntax.Expr, t Type) (Expr, bool) {
 	before := c.count
-	in := &inference{checker: c, module: m, before: c.count}
+	in := &inference{checker: c, module: m, generics: g, before: c.count}
+	if g != nil && g.body != nil {
+		in.scope = g.body.scope
+	}
 	in.push()
 	y := in.checked(x, t)
 	in.finish(y)
@@ -1225,7 +1229,7 @@ func (c *checker) evaluate(m *Module, x syntax.Expr, t Type) (Expr, bool) {
 // Evaluate infers an expression of type t in the root module and evaluates it as a constant: literals, products and variants.
 func (p *Program) Evaluate(x syntax.Expr, t Type) (Expr, syntax.Errors) {
 	c := &checker{program: &Program{Modules: p.Modules}, finite: true}
-	v, ok := c.evaluate(p.Modules[0], x, t)
+	v, ok := c.evaluate(p.Modules[0], nil, x, t)
 	if !ok && len(c.errors) == 0 {
 		c.report(&syntax.Diagnostic{Span: x.Place(), What: "this is no constant expression"})
 	}

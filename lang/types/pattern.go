@@ -74,8 +74,16 @@ func (in *inference) bindPattern(p syntax.Pattern, t Type, b *binder) Pattern {
 	case *syntax.WildPattern:
 		return wild
 	case *syntax.BindPattern:
+		if p.Sub == nil && in.parameter(p.Name.Text) {
+			in.report(&syntax.Diagnostic{Span: at, What: "this would bind a variable of the name of a constant parameter", Got: p.Name.Text, Next: "compare it: if x == " + p.Name.Text})
+			return wild
+		}
 		if i := in.module.items[p.Name.Text]; i != nil && p.Sub == nil {
 			if _, ok := i.syntax.(*syntax.Const); ok {
+				if in.lookupVar(p.Name.Text) != nil {
+					in.report(&syntax.Diagnostic{Span: at, What: "a variable hides the constant of this name", Got: p.Name.Text, Next: "give one of them another name"})
+					return wild
+				}
 				return in.constPattern(i, p.Name.Span, t)
 			}
 		}
@@ -196,6 +204,11 @@ func (in *inference) add(l *Local, b *binder) {
 	b.vars = append(b.vars, l)
 }
 
+// parameter reports whether a name is that of a constant parameter.
+func (in *inference) parameter(name string) bool {
+	return in.generics != nil && in.generics.at[name] != nil && in.generics.at[name].Const
+}
+
 func (in *inference) constPattern(i *item, at syntax.Span, t Type) Pattern {
 	in.refItem(at, i)
 	in.resolve(i)
@@ -299,7 +312,7 @@ func (in *inference) structPattern(p *syntax.StructPattern, t Type, b *binder) P
 			in.report(&syntax.Diagnostic{Span: f.Name.Span, What: "the field is given twice", Got: f.Name.Text})
 		}
 		if f.Pattern == nil {
-			out.Args[k] = in.bind(syntax.NewBindPattern(f.Name), types[k], b)
+			out.Args[k] = in.bindPattern(syntax.NewBindPattern(f.Name), types[k], b)
 		} else {
 			out.Args[k] = in.bindPattern(f.Pattern, types[k], b)
 		}

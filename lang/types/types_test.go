@@ -176,6 +176,56 @@ func TestNoBuiltins(t *testing.T) {
 	}
 }
 
+// TestHiddenConstants checks that lengths and bounds of slices mean by a name what stands for it there: a parameter or a variable hides a constant of its name, and is none.
+func TestHiddenConstants(t *testing.T) {
+	for _, text := range []string{
+		`fn g<const N: u32>(x: u8) -> u8 { let a = [x; N + 2]; a[2] }`,
+		`fn g<const N: u32>(a: [u8; 5]) -> u8 { a[N..3][0] }`,
+		`fn g<const N: u32>(a: [u8; 5]) -> u8 { a[0..N][0] }`,
+		`fn g<const N: u32>(a: [u8; N + 2]) -> u8 { a[2] }`,
+		`struct S<const N: u32> { a: [u8; N + 2] }`,
+		`type A<const N: u32> = [u8; N + 2];`,
+		`fn g(N: u32, a: [u8; 5]) -> u8 { a[N..5][0] }`,
+		`fn g(N: u32, x: u8) -> u8 { [x; N][0] }`,
+		`fn g<const N: u32>(x: u8, N: u32) -> u8 { [x; N][0] }`,
+		`fn g(a: [u8; 5]) -> u8 { for N in 0..4 with s = 0 { s + a[N..5][0] } }`,
+		`fn g(N: u32, x: u8) -> u8 { let a: [u8; N] = [x]; a[0] }`,
+		`fn h<const K: u32>(x: u8) -> u8 { x } fn g(N: u32, x: u8) -> u8 { h::<N>(x) }`,
+	} {
+		_, errs := check("const N: u32 = 1; " + text + " pub fn main(x: u8) -> u8 { x }")
+		if len(errs) != 1 || !strings.Contains(render(errs), "no constant expression") {
+			t.Errorf("%s\n%s", text, render(errs))
+		}
+	}
+	// What does not hide it leaves it as it is.
+	if _, errs := check(`const N: u32 = 1; fn h<const K: u32>(a: [u8; K]) -> u8 { if K == 0 { 0 } else { a[N..2][0] } } pub fn main(x: [u8; 5]) -> u8 { { let n = 3u32; } h(x[N..3 * N + 1]) + [x[0]; N][0] }`); !strings.Contains(render(errs), "known length") {
+		t.Error(render(errs))
+	}
+	if _, errs := check(`const N: u32 = 1; fn h<const K: u32>(a: [u8; K]) -> u8 { [3; N][0] } pub fn main(x: [u8; 5]) -> u8 { { for i in 0..N { } } h(x[N..3 * N + 1]) + [x[0]; N][0] + { let a: [u8; N] = [1]; a[0] } }`); len(errs) > 0 {
+		t.Error(render(errs))
+	}
+	// A pattern does not mean by a name what is hidden either.
+	for _, c := range []struct{ text, want string }{
+		{`fn g<const N: u32>(x: u32) -> u8 { match x { N => 1, _ => 2 } }`, "constant parameter"},
+		{`fn g<const M: u32>(x: (u32, u8)) -> u8 { let (M, y) = x; y }`, "constant parameter"},
+		{`struct T { M: u32, y: u8 } fn g<const M: u32>(x: T) -> u8 { let T { M, y } = x; y }`, "constant parameter"},
+		{`fn g(x: u32, N: u32) -> u8 { match x { N => 1, _ => 2 } }`, "hides the constant"},
+		{`fn g(x: u32) -> u32 { for N in 0..3 with s = 0 { match x { N => 1, _ => s } } }`, "hides the constant"},
+	} {
+		_, errs := check("const N: u32 = 1; " + c.text + " pub fn main(x: u8) -> u8 { x }")
+		if len(errs) != 1 || !strings.Contains(render(errs), c.want) {
+			t.Errorf("%s\n%s", c.text, render(errs))
+		}
+	}
+	if _, errs := check(`const N: u32 = 1; fn g<const M: u32>(x: u32) -> u8 { match x { N => 1, M @ 2 => 3, _ => 2 } } pub fn main(x: u32) -> u8 { g::<3>(x) }`); len(errs) > 0 {
+		t.Error(render(errs))
+	}
+	// A field's name alone is a pattern of that name: a constant is compared with.
+	if _, errs := check(`const version: u8 = 1; struct S { version: u8, x: u8 } pub fn main(s: S) -> u8 { let S { version, x } = s; x }`); !strings.Contains(render(errs), "does not fit every value") {
+		t.Error(render(errs))
+	}
+}
+
 // A program of very many errors is checked to its end, and reports some of them.
 // TestOwnLength checks declarations with lengths that ask for the type that is being declared.
 func TestOwnLength(t *testing.T) {
