@@ -38,8 +38,8 @@ type backend struct {
 }
 
 var backends = map[string]backend{
-	formats.BackendPlonk:   {"PlonkVerifier", "uint256[] memory publics = new uint256[](5);", "try this.Verify(proof, publics) returns (bool valid) {\n            return valid;", true},
-	formats.BackendGroth16: {"Verifier", "uint256[5] memory publics;", "try this.verifyProof(proof, publics) {\n            return true;", false},
+	formats.BackendPlonk:   {"PlonkVerifier", "uint256[] memory publics = new uint256[](5);", "Verify(proof, publics) returns (bool valid) {\n            return valid;", true},
+	formats.BackendGroth16: {"Verifier", "uint256[5] memory publics;", "verifyProof(proof, publics) {\n            return true;", false},
 }
 
 var contract = template.Must(template.New("contract").Parse(`
@@ -62,6 +62,9 @@ contract {{.Name}} is {{.Base}} {
     bytes32 public constant KEY = 0x{{.Key}};
     /// Claims of each proof.
     uint64 public constant CLAIMS = {{.Claims}};
+
+    /// Where the SNARK's verifier is: not at whoever uses this code as theirs, whose answer might be anybody's.
+    address private immutable self = address(this);
 
     /// Refuses a chain that lacks a precompile. A call to one succeeds there and writes nothing, and then the verifier would read, as the answer, what the proof says.
     constructor() {
@@ -94,7 +97,7 @@ contract {{.Name}} is {{.Base}} {
         publics[2] = statement >> 128;
         publics[3] = statement & type(uint128).max;
         publics[4] = uint256(PROTOCOL);
-        {{.Call}}
+        try {{.Name}}(self).{{.Call}}
         } catch {
             return false;
         }

@@ -170,6 +170,42 @@ func TestMissingPrecompiles(t *testing.T) {
 	}
 }
 
+// careless calls a contract's code on itself and says nothing of failures, so that any call of itself succeeds.
+const careless = `
+contract Careless {
+    address private immutable target = address(new NAME());
+    fallback(bytes calldata data) external returns (bytes memory) {
+        (, bytes memory answer) = target.delegatecall(data);
+        return answer;
+    }
+}
+`
+
+// TestDelegated calls each kind of contract as the code of a careless one, which must not answer for it.
+func TestDelegated(t *testing.T) {
+	if !*onEVM {
+		t.Log("with -evm the contracts are executed")
+		return
+	}
+	for name, p := range provers(t) {
+		source, err := solidity.Export(p.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := prove(t, p)
+		good, err := solidity.Calldata(p.Key, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := slices.Clone(good)
+		forged[len(forged)-1] ^= 1
+		r := execute(t, source+strings.ReplaceAll(careless, "NAME", solidity.ContractName(p.Key)), "Careless", [][]byte{good, forged})
+		if !strings.HasSuffix(r.Results[0].Value, "01") || strings.HasSuffix(r.Results[1].Value, "1") {
+			t.Errorf("%s: %+v", name, r.Results)
+		}
+	}
+}
+
 // TestOnEVM deploys each kind of contract. It accepts the proof, and rejects other claims, each word of the proof changed or not reduced, wrong lengths, and proofs for other keys.
 func TestOnEVM(t *testing.T) {
 	if !*onEVM {
