@@ -627,7 +627,7 @@ func TestClaimsAreAccounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	shape := verifier.Security([]*verifier.Shape{verifier.NewShape(key, tables)}, 1)
-	if got := shape.Shards[0][0].LookupWidth; got != 4 { // low, high, y and the channel
-		t.Errorf("%d elements, want 4", got)
+	if got := shape.Shards[0][0].LookupWidth; got != 5 { // low, high, y, the channel and the zero
+		t.Errorf("%d coordinates, want 5", got)
 	}
 }

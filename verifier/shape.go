@@ -80,13 +80,13 @@ type Shape struct {
 	Tables   []Table
 	Trees    []Tree // fixed ones in table order, main, auxiliary, quotient
 	Schedule fri.Schedule
-	message  int // elements of the key's longest message with its channel, which a claim may send where no table does
+	message  int // coordinates of the key's longest message for the lookup term, which a claim may send where no table does
 }
 
 // NewShape derives the shape of a shard from checked tables, at least one.
 func NewShape(key *Key, tables []Table) *Shape {
 	// A table takes 3 bytes of a proof, so what is kept of it is counted before it is made.
-	s := &Shape{Tables: tables, message: 1 + key.messageSize}
+	s := &Shape{Tables: tables, message: 2 + key.messageSize} // with its channel, and what a zero costs (docs/security.md, Lookups)
 	heights := make([]int, len(tables))
 	for i := range tables {
 		heights[i] = tables[i].LogHeight

@@ -314,6 +314,34 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestMessages gives each message numbers that are no words. A number of 65 bits in the place of one, and one less in the next, have the lane of two words.
+func TestMessages(t *testing.T) {
+	const inputs = 13
+	for _, o := range []goldilocks.Options{{}, {LimbBits: 8}, {LimbBits: 13}} {
+		ccs := compileGadget(t, builders[0].new, inputs, func(api frontend.API, in []frontend.Variable) {
+			one := func(i int) []ext { return []ext{ext(in[i : i+3])} }
+			v := &checker{api: api, hasher: hasher{api}, chip: goldilocks.New(api, o), witness: &witness{Pins: one(0), Sums: one(3), Openings: one(6), Final: one(9), Nonce: in[12]}}
+			v.read()
+		})
+		in := make([]any, inputs)
+		for i := range in {
+			in[i] = uint64(1<<64 - 1)
+		}
+		if !solved(t, ccs, in...) {
+			t.Errorf("%+v: words are refused", o)
+		}
+		for i := range in {
+			for _, x := range []any{new(big.Int).Lsh(big.NewInt(1), 64), -1} {
+				wrong := slices.Clone(in)
+				wrong[i] = x
+				if solved(t, ccs, wrong...) {
+					t.Errorf("%+v: message %d is %v, which is no word", o, i, x)
+				}
+			}
+		}
+	}
+}
+
 // TestClaims tries elements at the borders of their types, for two entries of which each claim chooses one.
 func TestClaims(t *testing.T) {
 	types := func(ts ...formats.ValueType) (out []formats.Value) {

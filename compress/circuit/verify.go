@@ -45,23 +45,23 @@ func (v *checker) check(c *rootCircuit) {
 
 	// Everything that is absorbed is words; roots are cut into theirs.
 	v.enter("transcript")
-	pins, sums, openings, final, nonce := v.words(w.Pins), v.words(w.Sums), v.words(w.Openings), v.words(w.Final), v.word(w.Nonce)
+	m := v.read()
 	statement := &verifier.Statement[frontend.Variable]{Key: constantWords(digest), Shapes: []*verifier.Shape{v.Shape}, Roots: [][]frontend.Variable{digestWords(v.chip, w.Main)}}
 	for i := range claims {
 		statement.Claims = append(statement.Claims, verifier.ClaimWords[frontend.Variable]{Entry: claims[i].entry, Elements: words(claims[i].elements...)})
 	}
-	sent := &verifier.ShardWords[frontend.Variable]{Quotient: digestWords(v.chip, w.Quotient), Openings: extWords(openings), Final: extWords(final), Nonce: nonce.Variable()}
+	sent := &verifier.ShardWords[frontend.Variable]{Quotient: digestWords(v.chip, w.Quotient), Openings: extWords(m.openings), Final: extWords(m.final), Nonce: m.nonce.Variable()}
 	if len(w.Aux) > 0 {
-		sent.Aux = append(digestWords(v.chip, w.Aux[0]), extWords(sums)...)
+		sent.Aux = append(digestWords(v.chip, w.Aux[0]), extWords(m.sums)...)
 	}
 	for _, root := range w.Roots {
 		sent.Layers = append(sent.Layers, digestWords(v.chip, root))
 	}
 	tr := newChallenger(v.api, v.chip, v.key.Profile, v.Schedule.LogSize(0))
-	batch := verifier.DrawBatch[frontend.Variable, goldilocks.Ext](tr, statement, [][]frontend.Variable{extWords(pins)}) // T-1 to T-6
+	batch := verifier.DrawBatch[frontend.Variable, goldilocks.Ext](tr, statement, [][]frontend.Variable{extWords(m.pins)}) // T-1 to T-6
 	tr.fork(0)
 	shard := verifier.DrawShard[frontend.Variable, goldilocks.Ext](tr, sent) // T-7 to T-18, P-28
-	v.pins, v.pinPoint, v.pinFold = pins, batch.PinPoint, batch.PinFold
+	v.pins, v.pinPoint, v.pinFold = m.pins, batch.PinPoint, batch.PinFold
 	v.alpha, v.gammas = batch.Alpha, []goldilocks.Ext{batch.Gamma}
 	v.zetas = []goldilocks.Ext{shard.Zeta}
 	v.chip.AssertOutsideBase(v.pinPoint) // P-26
@@ -70,15 +70,15 @@ func (v *checker) check(c *rootCircuit) {
 	v.enter("sha256")
 	v.bindClaims(c.Claims, statement.Words(tr.Number))
 	v.enter("lookups")
-	v.balance(claims, sums) // P-24, P-25
+	v.balance(claims, m.sums) // P-24, P-25
 	v.enter("constraints")
-	v.readOpenings(openings, sums)
+	v.readOpenings(m.openings, m.sums)
 	for i := range v.Tables {
 		v.constraintsHold(i, shard.Delta) // P-27
 	}
 	v.enter("openings")
 	deep := v.newBatch(shard.Lambda)
-	fold := v.newFolds(shard.Betas, final)
+	fold := v.newFolds(shard.Betas, m.final)
 	v.enter("hashes")
 	trees := v.trees()
 	crowns := v.crowns()
@@ -110,6 +110,18 @@ func (v *checker) crowns() []crown {
 		out[i] = v.crown(root, w.Crowns[i])
 	}
 	return out
+}
+
+// messages are what the prover sends besides digests.
+type messages struct {
+	pins, sums, openings, final []goldilocks.Ext
+	nonce                       goldilocks.Element
+}
+
+// read reads the messages, all of them words. Three of the transcript share a lane: were one of them larger, others would have the same lane, to be chosen among when the challenges are known.
+func (v *checker) read() *messages {
+	w := v.witness
+	return &messages{pins: v.words(w.Pins), sums: v.words(w.Sums), openings: v.words(w.Openings), final: v.words(w.Final), nonce: v.word(w.Nonce)}
 }
 
 // word is a variable of the witness that is hashed, checked to be below 2^64: lanes of words are then injective.

@@ -32,11 +32,14 @@ func ContractName(key *snark.Key) string {
 }
 
 // backend is what depends on the SNARK: the contract that gnark writes, and how it is called with the proof and the public inputs.
-type backend struct{ base, publics, call string }
+type backend struct {
+	base, publics, call string
+	modexp              bool // it computes powers modulo r
+}
 
 var backends = map[string]backend{
-	formats.BackendPlonk:   {"PlonkVerifier", "uint256[] memory publics = new uint256[](5);", "try this.Verify(proof, publics) returns (bool valid) {\n            return valid;"},
-	formats.BackendGroth16: {"Verifier", "uint256[5] memory publics;", "try this.verifyProof(proof, publics) {\n            return true;"},
+	formats.BackendPlonk:   {"PlonkVerifier", "uint256[] memory publics = new uint256[](5);", "Verify(proof, publics) returns (bool valid) {\n            return valid;", true},
+	formats.BackendGroth16: {"Verifier", "uint256[5] memory publics;", "verifyProof(proof, publics) {\n            return true;", false},
 }
 
 var contract = template.Must(template.New("contract").Parse(`
@@ -60,6 +63,25 @@ contract {{.Name}} is {{.Base}} {
     /// Claims of each proof.
     uint64 public constant CLAIMS = {{.Claims}};
 
+    /// Where the SNARK's verifier is: not at whoever uses this code as theirs, whose answer might be anybody's.
+    address private immutable self = address(this);
+
+    /// Refuses a chain that lacks a precompile. A call to one succeeds there and writes nothing, and then the verifier would read, as the answer, what the proof says.
+    constructor() {
+        answers(2, "", abi.encode(bytes32(0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855))); // SHA-256 of nothing
+{{- if .Modexp}}
+        answers(5, abi.encode(32, 32, 32, 3, 2, 5), abi.encode(4)); // 3^2 mod 5
+{{- end}}
+        answers(6, abi.encode(1, 2, 0, 0), abi.encode(1, 2)); // the generator of BN254, and the same plus infinity
+        answers(7, abi.encode(1, 2, 1), abi.encode(1, 2)); // and times one
+        answers(8, "", abi.encode(1)); // the product of no pairings
+    }
+
+    function answers(uint160 precompile, bytes memory question, bytes memory answer) private view {
+        (, bytes memory got) = address(precompile).staticcall(question);
+        require(keccak256(got) == keccak256(answer), "the chain lacks a precompile");
+    }
+
     /// Says whether a proof proves the claims.
     /// @param claims numbers of 8 bytes, big-endian: {{.Claims}}, the number of claims; for each its entry, its number of elements, its arguments and results.
     /// abi.encodePacked of uint64 makes them.
@@ -75,7 +97,7 @@ contract {{.Name}} is {{.Base}} {
         publics[2] = statement >> 128;
         publics[3] = statement & type(uint128).max;
         publics[4] = uint256(PROTOCOL);
-        {{.Call}}
+        try {{.Name}}(self).{{.Call}}
         } catch {
             return false;
         }
@@ -96,7 +118,7 @@ func Export(key *snark.Key) (string, error) {
 	var out bytes.Buffer
 	out.WriteString(strings.TrimSpace(base) + "\n")
 	err = contract.Execute(&out, map[string]any{
-		"Name": ContractName(key), "Base": b.base, "Publics": b.publics, "Call": b.call, "Dev": key.Setup.Mode == formats.SetupInsecureDev, "Weak": key.Bits < verifier.DefaultMinBits, "Bits": key.Bits, "Backend": key.Backend,
+		"Name": ContractName(key), "Base": b.base, "Publics": b.publics, "Call": b.call, "Modexp": b.modexp, "Dev": key.Setup.Mode == formats.SetupInsecureDev, "Weak": key.Bits < verifier.DefaultMinBits, "Bits": key.Bits, "Backend": key.Backend,
 		"Setup": key.Setup.Mode + ", " + comment(key.Setup.Name), "Program": verifier.Hex(key.Program), "Protocol": verifier.Hex(key.Protocol), "Key": verifier.Hex(key.Digest()), "Claims": key.Claims,
 		"ProofBytes": proofBytes(key), "Entries": entries(key),
 	})

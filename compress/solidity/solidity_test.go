@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,6 +96,7 @@ func TestCall(t *testing.T) {
 
 // report is what evm/run.mjs prints.
 type report struct {
+	Deployed bool
 	Warnings []string
 	Bytes    int
 	Deploy   int
@@ -105,9 +107,13 @@ type report struct {
 	}
 }
 
-func execute(t *testing.T, source, contract string, calls [][]byte) *report {
+// execute deploys a contract and calls it, on a chain without the precompiles at the addresses that are missing.
+func execute(t *testing.T, source, contract string, calls [][]byte, missing ...int) *report {
 	t.Helper()
 	job := map[string]any{"source": source, "contract": contract}
+	if len(missing) > 0 {
+		job["missing"] = missing
+	}
 	var list []string
 	for _, c := range calls {
 		list = append(list, hex.EncodeToString(c))
@@ -131,6 +137,73 @@ func execute(t *testing.T, source, contract string, calls [][]byte) *report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// precompiles are those that a backend's contract calls: SHA-256, modular powers, and addition, multiplication and pairing of BN254.
+var precompiles = map[string][]int{formats.BackendPlonk: {2, 5, 6, 7, 8}, formats.BackendGroth16: {2, 6, 7, 8}}
+
+// TestMissingPrecompiles deploys each kind of contract on chains that lack a precompile. A call to one succeeds there and writes nothing, so the verifier would read what it had written for it: without the
+// pairing, the answer of Groth16 is the lowest bit of the proof's first word.
+func TestMissingPrecompiles(t *testing.T) {
+	for name, p := range provers(t) {
+		source, err := solidity.Export(p.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range precompiles[p.Key.Backend] {
+			if text := "answers(" + strconv.Itoa(address) + ", "; !strings.Contains(source, text) {
+				t.Errorf("%s: no %q", name, text)
+			}
+			if !*onEVM {
+				continue
+			}
+			root := prove(t, p)
+			proof := make([]byte, len(root.Proof))
+			if p.Key.Backend == formats.BackendPlonk {
+				proof = proof[32:]
+			}
+			proof[31] = 1
+			if r := execute(t, source, solidity.ContractName(p.Key), [][]byte{solidity.Call([]byte("anything"), proof)}, address); r.Deployed {
+				t.Errorf("%s: deployed without precompile %d; to a proof of zeros and a one it says %+v", name, address, r.Results)
+			}
+		}
+	}
+}
+
+// careless calls a contract's code on itself and says nothing of failures, so that any call of itself succeeds.
+const careless = `
+contract Careless {
+    address private immutable target = address(new NAME());
+    fallback(bytes calldata data) external returns (bytes memory) {
+        (, bytes memory answer) = target.delegatecall(data);
+        return answer;
+    }
+}
+`
+
+// TestDelegated calls each kind of contract as the code of a careless one, which must not answer for it.
+func TestDelegated(t *testing.T) {
+	if !*onEVM {
+		t.Log("with -evm the contracts are executed")
+		return
+	}
+	for name, p := range provers(t) {
+		source, err := solidity.Export(p.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := prove(t, p)
+		good, err := solidity.Calldata(p.Key, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := slices.Clone(good)
+		forged[len(forged)-1] ^= 1
+		r := execute(t, source+strings.ReplaceAll(careless, "NAME", solidity.ContractName(p.Key)), "Careless", [][]byte{good, forged})
+		if !strings.HasSuffix(r.Results[0].Value, "01") || strings.HasSuffix(r.Results[1].Value, "1") {
+			t.Errorf("%s: %+v", name, r.Results)
+		}
+	}
 }
 
 // TestOnEVM deploys each kind of contract. It accepts the proof, and rejects other claims, each word of the proof changed or not reduced, wrong lengths, and proofs for other keys.

@@ -124,7 +124,7 @@ type Table struct {
 	MaxDegree   int // largest degree of a constraint in the trace columns, at least 1
 	Points      int // points at which one column is opened, at least 1; 2 for the current and next row
 	Lookups     int // lookups of one row
-	LookupWidth int // coordinates of the widest lookup with its channel tag; at least 1 if there are lookups
+	LookupWidth int // coordinates of the widest lookup, its channel tag and its zero among them; at least 1 if there are lookups
 }
 
 // Shape is the shape of a batch: shards that share the pin's challenge and the lookup challenge.
@@ -335,8 +335,9 @@ func (l ledger) close(d suiteDigest) []Term {
 	return append(l, Term{termHash, d.source, float64(d.sizeBits / 2)})
 }
 
-// lookupError is the probability that a false multiset equality passes: the cleared sum has one fraction a lookup and row and
-// one a claim, and each contributes the degree of its fingerprint in the two challenges.
+// lookupError is the probability that a false multiset equality passes: there is one fraction a lookup and row and one a claim,
+// and with v arguments each costs v + 2: v in gamma, where its message may meet the one that is false, and two in alpha, where
+// the cleared sum may vanish and where its denominator may, which leaves its row's step free if its multiplicity is zero.
 func lookupError(s Shape) float64 {
 	fractions, width := float64(s.Claims), 1
 	for _, tables := range s.Shards {
