@@ -3,4 +3,4 @@
 package wasm
 
 // Digest is the SHA-256 of the embedded module, in hexadecimal.
-const Digest = "7af66461d499e62a838584ebdfd911304cc789307d9df2d09980ce6c2b1a6733"
+const Digest = "15ffc904dc579b21931a7c3bef25a1d6c25da1fc5dae5e68df86f31245693188"
