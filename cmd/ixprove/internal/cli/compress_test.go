@@ -100,6 +100,8 @@ func TestCompressPlonk(t *testing.T) {
 	only(t, "claims.json", "proof.cbor", "root.plonk.cbor", "root.vk", "tau.ptau")
 	// The batch proof is under the insecure profile root-dev.
 	expectSmall(t, exitRejected, "R-9", "verify", "root.plonk.cbor")
+	expectSmall(t, exitRejected, "R-9", "verify", "root.plonk.cbor", "--min-bits", "1", "--min-digest-bits", "127")
+	mustSmall(t, "verify", "root.plonk.cbor", "--min-bits", "1", "--min-digest-bits", "126")
 	if o := mustSmall(t, "verify", "root.plonk.cbor", "--insecure", "--claims", "claims.json"); !strings.Contains(o.stdout, "fibonacci(n 90)") || !strings.Contains(o.stdout, "Insecure") {
 		t.Errorf("got\n%s", o.stdout)
 	}

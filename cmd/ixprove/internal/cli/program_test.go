@@ -103,6 +103,21 @@ func TestProveProgram(t *testing.T) {
 	expect(t, exitUsage, "a key is of a program", "keygen", "fib.key", "-o", "x")
 }
 
+// TestClaimsOfANamesake proves a false claim of a built-in system by a program of its name, whose key is on the keyring.
+func TestClaimsOfANamesake(t *testing.T) {
+	programFolder(t)
+	put(t, "fibonacci.ix", "pub fn fibonacci(n: u32) -> field {\n    7\n}\n")
+	put(t, "claims.json", `{"format":"ixprove-claims/1","system":"fibonacci","claims":[{"entry":"fibonacci","args":{"n":90},"results":{"value":7}}]}`)
+	must(t, "prove", "fibonacci.ix", "--call", "fibonacci(90)", "--profile", "dev")
+	must(t, "keygen", "fibonacci.ix", "--profile", "dev", "-o", "fibonacci.key")
+	if o := must(t, "verify", "--insecure"); !strings.Contains(o.stdout, "fibonacci dev, not built in") {
+		t.Errorf("got %s", o.stdout)
+	}
+	for _, more := range [][]string{{}, {"--engine", "wasm"}, {"--key", "fibonacci.key"}, {"--program", "fibonacci.ix"}} {
+		expect(t, exitIncompatible, "another system", append([]string{"verify", "--insecure", "--claims", "claims.json"}, more...)...)
+	}
+}
+
 func writeProgram(t *testing.T, name, text string) string {
 	t.Helper()
 	put(t, name, text)

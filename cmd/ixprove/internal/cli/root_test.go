@@ -38,7 +38,7 @@ func TestRoot(t *testing.T) {
 	v, i := new(verifyResult), new(inspectResult)
 	oneObject(t, must(t, "verify", "--insecure", "--json").stdout, v)
 	oneObject(t, must(t, "inspect", "--json").stdout, i)
-	if v.DigestBits != 126 || i.Profile.Suite != "poseidon2-bn254" || i.Security[0].Digest != 126 {
+	if v.DigestBits != rootDigestBits || i.Profile.Suite != "poseidon2-bn254" || i.Security[0].Digest != 126 {
 		t.Errorf("%+v, %+v", v, i)
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

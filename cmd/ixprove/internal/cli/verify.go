@@ -12,6 +12,7 @@ import (
 	"github.com/ixprove/ixprove/compress/snark"
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/systems"
+	"github.com/ixprove/ixprove/systems/keys"
 	"github.com/ixprove/ixprove/verifier"
 	"github.com/ixprove/ixprove/verifier/security"
 )
@@ -45,6 +46,9 @@ func (r *verifyResult) text(w io.Writer) {
 		fmt.Fprintf(w, "Insecure: accepted with fewer than %d bits because you said so.\n", verifier.DefaultMinBits)
 	}
 }
+
+// rootDigestBits is what the digests of every compressed proof's batch proof are worth: it is a root, and roots have one suite.
+const rootDigestBits = 126
 
 // digestText says what digests are worth where that is less than the argument's target.
 func digestText(bits int) string {
@@ -89,6 +93,10 @@ func prepareVerify(f *pflag.FlagSet) action {
 		if formats.Kind(proof) == formats.KindRoot {
 			if *engine != engineNative {
 				return nil, usageError("--engine", "compressed proofs are verified natively", engineNative, *engine, "leave --engine out")
+			}
+			if *digests > rootDigestBits && !*insecure {
+				return nil, &formats.Error{Class: formats.Rejected, Check: "R-9", Place: path + ", bits", What: "the digests of the batch proof collide for less work", Expected: fmt.Sprintf("at least %d bits", *digests),
+					Got: fmt.Sprint(rootDigestBits), Next: "demand less of compressed proofs, or verify a batch proof under another suite"}
 			}
 			return t.verifyRoot(path, proof, &k, snark.Policy{MinBits: *bits, Insecure: *insecure, AllowInsecureSetup: *setup}, *claims, calls)
 		}
@@ -175,8 +183,10 @@ func (t *tool) expected(path string, key *verifier.Key) ([]formats.Claim, error)
 	if err != nil {
 		return nil, err
 	}
-	if c.System != key.Name {
-		return nil, &formats.Error{Class: formats.Incompatible, Place: path + ", system", What: "the claims are of another system than the key", Expected: key.Name, Got: c.System}
+	// By the digest: a program may have any name.
+	if k, _, ok := keys.Find(key.Digest()); !ok || k.System != c.System {
+		return nil, &formats.Error{Class: formats.Incompatible, Place: path + ", system", What: "the claims are of another system than the key", Expected: "a built-in key of the system " + c.System,
+			Got: newKeyObject(key).String(), Next: "check proofs of programs with --program and --call"}
 	}
 	list, complete, err := c.system.Expected(c.Claims)
 	if err == nil && !complete {
