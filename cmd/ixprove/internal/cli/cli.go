@@ -138,6 +138,9 @@ func dispatch(t *tool, args []string, out *bytes.Buffer) (asJSON bool, err error
 	if f.NArg() > most {
 		return asJSON, usageError("command line", "there is an operand too many", fmt.Sprintf("at most %d", most), fmt.Sprintf("%q", f.Arg(most)), "")
 	}
+	if err := noneEmpty(f); err != nil {
+		return asJSON, err
+	}
 	t.operand = f.Arg(0)
 	r, err := do(t)
 	if err != nil {

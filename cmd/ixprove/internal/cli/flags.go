@@ -31,6 +31,22 @@ func flagError(f *pflag.FlagSet, err error) error {
 	return usageError("flags", "there is no such flag", strings.Join(names, ", "), name, next)
 }
 
+// noneEmpty refuses a flag or an operand that is given and empty, as a script's variable is that was not set: taken for absent, it would demand nothing where the caller meant to.
+func noneEmpty(f *pflag.FlagSet) (err error) {
+	refuse := func(what string) {
+		err = usageError(what, "it is empty", "a value, or nothing at all", `""`, "a variable that is not set is empty")
+	}
+	f.Visit(func(flag *pflag.Flag) {
+		if flag.Value.Type() == "string" && flag.Value.String() == "" {
+			refuse("--" + flag.Name)
+		}
+	})
+	if f.NArg() > 0 && f.Arg(0) == "" {
+		refuse("operand")
+	}
+	return err
+}
+
 // nearest asks for the names that are close to a mistyped one; it is empty if none is.
 func nearest(name string, names []string) string {
 	var near []string
