@@ -116,12 +116,13 @@ func (c *compressFlags) compress(t *tool) (result, error) {
 	}
 	defer end()
 	out := cmp.Or(*c.out, rootName(backend))
+	path := cmp.Or(t.operand, defaultProof)
 	if !*c.plan {
-		if err := t.writable(out); err != nil {
+		if err := t.writable(out, path, c.key.file); err != nil {
 			return nil, err
 		}
 	}
-	root, err := t.readRoot(cmp.Or(t.operand, defaultProof), &c.key)
+	root, err := t.readRoot(path, &c.key)
 	if err != nil {
 		return nil, err
 	}

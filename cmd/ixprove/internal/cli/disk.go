@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // disk makes files; tests put a failing one in its place.
@@ -68,10 +69,17 @@ func (t *tool) write(path string, data []byte) (err error) {
 	return err
 }
 
-// writable finds out whether write could succeed, before long work is done for nothing.
-func (t *tool) writable(path string) error {
+// writable finds out whether write could succeed, before long work is done for nothing, and that it would not replace an input.
+func (t *tool) writable(path string, inputs ...string) error {
 	if path == stream {
 		return usageError("--output", "standard output is for the result", "the name of a file", path, "")
+	}
+	for _, input := range inputs {
+		a, err1 := os.Stat(path)
+		b, err2 := os.Stat(input)
+		if err1 == nil && err2 == nil && a.Mode().IsRegular() && os.SameFile(a, b) {
+			return usageError("--output", "the output would replace an input", "another file", strconv.Quote(path), "")
+		}
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {

@@ -70,12 +70,16 @@ func prepareExportSolidity(f *pflag.FlagSet) action {
 		}
 		r := &exportResult{Schema: "ixprove/export-solidity/1", Contract: solidity.ContractName(key), Bytes: len(source), Key: newRootKeyObject(key)}
 		r.File = cmp.Or(*out, r.Contract+".sol")
-		if err := t.writable(r.File); err != nil {
+		inputs := []string{cmp.Or(t.operand, rootName(formats.BackendPlonk)), k.file}
+		if err := t.writable(r.File, inputs...); err != nil {
 			return nil, err
 		}
 		if *call != "" {
 			data, err := solidity.Calldata(key, root)
 			if err != nil {
+				return nil, err
+			}
+			if err := t.writable(*call, inputs...); err != nil {
 				return nil, err
 			}
 			r.CalldataFile, r.Calldata = *call, len(data)

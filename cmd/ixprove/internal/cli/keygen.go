@@ -43,6 +43,11 @@ func prepareKeygen(f *pflag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
+		if *out != "" {
+			if err := t.writable(*out, t.operand); err != nil {
+				return nil, err
+			}
+		}
 		key, err := t.keygen(*system, p)
 		if err != nil {
 			return nil, err

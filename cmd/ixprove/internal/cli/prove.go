@@ -393,17 +393,17 @@ func (p *proveFlags) prove(t *tool, machines []machine) (result, error) {
 	if *p.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(*p.threads))
 	}
+	path := cmp.Or(t.operand, systems.SampleClaims)
 	if !*p.plan {
-		if err := t.writable(*p.out); err != nil {
+		if err := t.writable(*p.out, path, p.calls.witness); err != nil {
 			return nil, err
 		}
 		if *p.trace != "" {
-			if err := t.writable(*p.trace); err != nil {
+			if err := t.writable(*p.trace, path, p.calls.witness); err != nil {
 				return nil, err
 			}
 		}
 	}
-	path := cmp.Or(t.operand, systems.SampleClaims)
 	read := p.claimsSource
 	if isProgram(path) {
 		read = p.programSource
