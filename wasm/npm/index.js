@@ -66,7 +66,10 @@ function encode(proof, options) {
   return { proof: asBytes(proof, "proof"), key: asBytes(options.key, "key"), policy: new TextEncoder().encode(policyText(options)) };
 }
 
-function policyText({ claims, policy = {} }) {
+function policyText({ key, claims, policy = {}, ...others }) {
+  // What is not understood must not be ignored: it may be what the caller demands.
+  for (const name of Object.keys(others)) throw new TypeError(`ixprove: the option ${name} is unknown: expected one of key, claims, policy`);
+  if (typeof policy !== "object" || policy === null) throw new TypeError("ixprove: policy must be an object");
   const fields = { keyDigest: "key", maxProofBytes: "max_proof_bytes", minBits: "min_bits", minDigestBits: "min_digest_bits", insecure: "insecure" };
   const out = {};
   for (const [name, value] of Object.entries(policy)) {

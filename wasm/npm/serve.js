@@ -1,9 +1,9 @@
-/** The worker's side: answers { id, wasm } by loading the module and { id, proof, options } by verifying. send posts to the other side. */
+/** The worker's side: answers { id, load: true, wasm } by loading the module and { id, proof, options } by verifying. send posts to the other side. */
 export function serve(load, send) {
   let verifier;
-  return async ({ id, wasm, proof, options }) => {
+  return async ({ id, load: first, wasm, proof, options }) => {
     try {
-      if (proof === undefined) {
+      if (first) {
         verifier = load(wasm === undefined ? {} : { wasm });
         await verifier;
         send({ id });
@@ -42,7 +42,7 @@ export class WorkerVerifier {
         },
         (error) => this.#stop(error),
       );
-      this.#loaded = this.#ask({ wasm: this.#wasm });
+      this.#loaded = this.#ask({ load: true, wasm: this.#wasm });
       this.#loaded.catch((error) => this.#stop(error));
     }
     return this.#loaded;

@@ -79,6 +79,10 @@ test("throws for misuse alone", async () => {
     () => verifier.verify(proof, {}),
     () => verifier.verify(proof, { key: "key" }),
     () => verifier.verify(proof, { key, policy: { bits: 1 } }),
+    () => verifier.verify(proof, { key, policy: "strict" }),
+    () => verifier.verify(proof, { key, claim: [] }),
+    () => verifier.verify(proof, { key, keyDigest: "00".repeat(32) }),
+    () => verifier.verify(proof, { key, minBits: 200 }),
     () => verifier.verify(proof, { key, claims: [{ entry: 0, args: [2 ** 60] }] }),
   ]) await assert.rejects(call, TypeError);
 });
@@ -114,6 +118,8 @@ test("verifies in a worker, and ends it on request", async () => {
   const worker = await loadWorker({ wasm: verifier.module });
   assert.deepEqual(await worker.verify(proof, { key }), await verifier.verify(proof, { key }));
   await assert.rejects(worker.verify(proof, {}), TypeError);
+  await assert.rejects(worker.verify(undefined, { key }), TypeError);
+  await assert.rejects(worker.verify(proof, { key, claim: [] }), TypeError);
   const controller = new AbortController();
   const ended = worker.verify(proof, { key }, { signal: controller.signal });
   controller.abort();
