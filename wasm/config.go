@@ -43,7 +43,7 @@ func (c Config) WithRetainedMemory(bytes int) Config {
 	return c
 }
 
-// WithCacheDir keeps the compiled module in a folder, which makes New take some 50 ms instead of a second. It is created when missing. Whoever can write there can replace the
+// WithCacheDir keeps the compiled module in a folder, which makes New take some 50 ms instead of a second. It is created when missing, and passed over when what it holds cannot be used. Whoever can write there can replace the
 // verifier: choose a folder of the user's own.
 func (c Config) WithCacheDir(dir string) Config {
 	c.cacheDir = dir

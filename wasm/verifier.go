@@ -84,7 +84,13 @@ func New(ctx context.Context, c Config) (*Verifier, error) {
 	}
 	v.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
 	var err error
-	if v.module, err = v.runtime.CompileModule(ctx, embedded); err != nil {
+	if v.module, err = v.runtime.CompileModule(ctx, embedded); err != nil && v.cache != nil { // a damaged file there, or a full disk: the cache only saves time
+		if err := v.release(ctx); err != nil {
+			return nil, err
+		}
+		return New(ctx, c.WithCacheDir(""))
+	}
+	if err != nil {
 		return nil, errors.Join(&formats.Error{Class: formats.Internal, Place: "embedded module", What: "the module does not compile", Got: err.Error()}, v.release(ctx))
 	}
 	for range c.instances {

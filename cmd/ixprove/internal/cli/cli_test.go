@@ -488,6 +488,70 @@ func TestOutputIsReplaced(t *testing.T) {
 	}
 }
 
+// TestOutputIsNoInput keeps what a command reads, under whatever name it is given.
+func TestOutputIsNoInput(t *testing.T) {
+	devFolder(t)
+	put(t, "p.ix", "pub fn p(private a: u32) -> u32 {\n    a\n}\n")
+	put(t, "w.json", `{"a": 1}`)
+	if err := os.Symlink("p.ix", "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"prove", "-o", "claims.json"},
+		{"prove", "claims.json", "-o", "./claims.json"},
+		{"prove", "--trace", "claims.json"},
+		{"prove", "p.ix", "--call", "p()", "--witness", "w.json", "-o", "w.json"},
+		{"prove", "p.ix", "--call", "p()", "--witness", "w.json", "-o", "link"},
+		{"keygen", "p.ix", "-o", "p.ix"},
+		{"keygen", "p.ix", "-o", "link"},
+		{"compress-root", "-o", "proof.cbor"},
+	} {
+		expect(t, exitUsage, "would replace an input", args...)
+	}
+	expect(t, exitUsage, "standard output", "keygen", "p.ix", "-o", "-")
+	only(t, "claims.json", "link", "p.ix", "proof.cbor", "w.json")
+	if string(get(t, "claims.json")) != devClaims {
+		t.Error("an input was replaced")
+	}
+}
+
+// TestEmptyDemands gives what a script's variable gives that is not set: it must not be taken for no demand.
+func TestEmptyDemands(t *testing.T) {
+	devFolder(t)
+	must(t, "verify", "--insecure")
+	for _, args := range [][]string{
+		{"--key-digest", ""}, {"--key-digest="}, {"--claims", ""}, {"--key", ""}, {"--program", ""}, {"--engine", ""}, {""}, {"--claims", "", "proof.cbor"}, {"--key", "x", "--key-digest", ""},
+	} {
+		args = append([]string{"verify", "--insecure"}, args...)
+		expect(t, exitUsage, "it is empty", args...)
+		expectJSON(t, exitUsage, args...)
+	}
+}
+
+// TestEngineWithoutCache verifies in the module where its compiled form cannot be kept, or was damaged.
+func TestEngineWithoutCache(t *testing.T) {
+	devFolder(t)
+	verify := []string{"verify", "--insecure", "--engine", "wasm"}
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "file"))
+	put(t, os.Getenv("XDG_CACHE_HOME"), "")
+	must(t, verify...)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	must(t, verify...)
+	kept, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "ixprove", "wazero", "*", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	whole := get(t, kept[0])
+	half := bytes.Clone(whole)
+	half[len(half)/2] ^= 1
+	for _, damaged := range [][]byte{nil, whole[:1000], half} {
+		if err := os.WriteFile(kept[0], damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		must(t, verify...)
+	}
+}
+
 func TestStandardInput(t *testing.T) {
 	devFolder(t)
 	var stdout, stderr bytes.Buffer

@@ -39,6 +39,9 @@ func verifyInWasm(ctx context.Context, key *verifier.Key, proof []byte, policy v
 		config = config.WithCacheDir(filepath.Join(folder, "ixprove", "wazero"))
 	}
 	v, err := wasm.New(ctx, config)
+	if err != nil { // the folder may not be one to write to; then the module is compiled again
+		v, err = wasm.New(ctx, config.WithCacheDir(""))
+	}
 	if err != nil {
 		return nil, 0, err
 	}
