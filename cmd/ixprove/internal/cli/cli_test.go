@@ -488,6 +488,18 @@ func TestOutputIsReplaced(t *testing.T) {
 	}
 }
 
+// TestNamesOfFiles prints names of files without what commands a terminal or turns its text around.
+func TestNamesOfFiles(t *testing.T) {
+	devFolder(t)
+	const name = "a\x1b[2J\u202eb\n\u2066.cbor"
+	put(t, name, string(get(t, defaultProof)))
+	for _, args := range [][]string{{"verify", "--insecure", name}, {"inspect", name}} {
+		if o := must(t, args...); strings.ContainsAny(o.stdout, "\x1b\u202e\u2066") || !strings.Contains(o.stdout, "a\ufffd[2J\ufffdb\ufffd\ufffd.cbor") {
+			t.Errorf("%q: got %q", args, o.stdout)
+		}
+	}
+}
+
 // TestOutputIsNoInput keeps what a command reads, under whatever name it is given.
 func TestOutputIsNoInput(t *testing.T) {
 	devFolder(t)

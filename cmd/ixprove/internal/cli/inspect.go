@@ -203,7 +203,7 @@ var regimeAbout = map[security.Regime]string{
 
 func (r *inspectResult) text(w io.Writer) {
 	kinds := map[string]string{formats.KindProof: "valid batch proof", formats.KindKey: "verifying key"}
-	fmt.Fprintf(w, "%s: %s\nkey      %s\n", r.File, kinds[r.Kind], r.Key)
+	fmt.Fprintf(w, "%s: %s\nkey      %s\n", printable(r.File), kinds[r.Kind], r.Key)
 	p := r.Profile
 	fmt.Fprintf(w, "profile  suite %s, blowup %d, %d queries, %d grinding bits, arity %d, final polynomial of at most %d coefficients\n\n", p.Suite, 1<<p.LogBlowup, p.Queries, p.GrindingBits,
 		1<<p.LogArity, 1<<p.LogFinal)

@@ -41,7 +41,7 @@ type verifyResult struct {
 func (r *verifyResult) text(w io.Writer) {
 	fmt.Fprintf(w, "valid, with %d bits of security proven%s:\n", r.ProvenBits, digestText(r.DigestBits))
 	claimLines(w, r.key, r.report.Claims, r.texts)
-	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", r.Proof, r.Bytes, r.Key, timeText(r.ElapsedNs))
+	fmt.Fprintf(w, "proof   %s, %d bytes\nkey     %s\ntime    %s\n", printable(r.Proof), r.Bytes, r.Key, timeText(r.ElapsedNs))
 	if r.ProvenBits < verifier.DefaultMinBits {
 		fmt.Fprintf(w, "Insecure: accepted with fewer than %d bits because you said so.\n", verifier.DefaultMinBits)
 	}

@@ -30,7 +30,7 @@ type verifyRootResult struct {
 func (r *verifyRootResult) text(w io.Writer) {
 	fmt.Fprintf(w, "valid, with %d bits of security proven of the batch proof:\n", r.Key.Bits)
 	claimLines(w, r.key.ClaimReader(), r.root.Claims, r.texts)
-	fmt.Fprintf(w, "proof    %s, %d bytes, of which %d are the %s proof\n", r.Proof, r.Bytes, r.SnarkBytes, r.Key.Backend)
+	fmt.Fprintf(w, "proof    %s, %d bytes, of which %d are the %s proof\n", printable(r.Proof), r.Bytes, r.SnarkBytes, r.Key.Backend)
 	r.Key.lines(w)
 	fmt.Fprintf(w, "time     %s\n", timeText(r.ElapsedNs))
 	if r.Key.Bits < verifier.DefaultMinBits {
@@ -153,7 +153,7 @@ type inspectRootResult struct {
 
 func (r *inspectRootResult) text(w io.Writer) {
 	titles := map[string]string{formats.KindRoot: "valid compressed proof", formats.KindRootKey: "key of compressed proofs"}
-	fmt.Fprintf(w, "%s: %s, %d bytes\n", r.File, titles[r.Kind], r.Bytes)
+	fmt.Fprintf(w, "%s: %s, %d bytes\n", printable(r.File), titles[r.Kind], r.Bytes)
 	r.Key.lines(w)
 	fmt.Fprintf(w, "protocol %s\ncircuit  %s\nproven   %d bits of the batch proof\n\n", r.Key.Protocol, r.Key.Circuit, r.Key.Bits)
 	if r.root != nil {
