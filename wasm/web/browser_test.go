@@ -332,6 +332,16 @@ func TestKeys(t *testing.T) {
 	p.expect("incompatible", "none of the built-in programs'")
 	demand("#pin", "")
 	p.expect("accepted")
+	// The verdict goes when its demands do, and not only when the field is left.
+	var shown bool
+	p.do(chromedp.Evaluate(`document.querySelector("#inputs details").open = true`, nil), chromedp.SendKeys("#pin", "0"), chromedp.Evaluate(`!document.querySelector("#card").hidden`, &shown))
+	if shown {
+		t.Error("a verdict on other demands stays")
+	}
+	p.do(chromedp.Blur("#pin"))
+	p.expect("invalid", "64 hexadecimal digits")
+	demand("#pin", "")
+	p.expect("accepted")
 	demand("#bits", "200")
 	p.expect("rejected", "P-17", "200")
 	demand("#bits", "128")

@@ -354,6 +354,14 @@ $("key-text").oninput = () => {
   state.keyBlob = null;
   $("key-file").value = "";
 };
+// A verdict on demands that are being changed is none: the change event, when the field is left, asks for the next.
+$("inputs").oninput = ({ target }) => {
+  if (target.type === "file" || !state.proof) return;
+  result.dataset.run = ++state.run; // one that is under way is of the old demands, too
+  result.dataset.state = "idle";
+  $("card").hidden = true;
+  stage("verify", "waiting", "again when you leave the field");
+};
 $("inputs").onsubmit = (event) => event.preventDefault();
 $("inputs").onchange = ({ target }) => {
   if (target.type === "file") return;
