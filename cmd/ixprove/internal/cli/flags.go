@@ -37,7 +37,7 @@ func noneEmpty(f *pflag.FlagSet) (err error) {
 		err = usageError(what, "it is empty", "a value, or nothing at all", `""`, "a variable that is not set is empty")
 	}
 	f.Visit(func(flag *pflag.Flag) {
-		if flag.Value.Type() == "string" && flag.Value.String() == "" {
+		if flag.Value.Type() == "string" && flag.Value.String() == "" && flag.Name != "gpu" { // whose empty value is no device, and no absence
 			refuse("--" + flag.Name)
 		}
 	})
