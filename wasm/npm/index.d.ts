@@ -28,6 +28,7 @@ export interface Verifier {
   verify(proof: Bytes, options: VerifyOptions): Promise<Result>;
 }
 
+/** Other fields are refused with a TypeError: one that is ignored could be a demand. */
 export interface VerifyOptions {
   /** The encoded verifying key. A proof says nothing about a program unless its key comes from someone you trust. */
   key: Bytes;

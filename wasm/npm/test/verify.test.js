@@ -87,6 +87,34 @@ test("throws for misuse alone", async () => {
   ]) await assert.rejects(call, TypeError);
 });
 
+// trapping is a module with the exports that traps in verify_with.
+function trapping() {
+  const text = (s) => [s.length, ...new TextEncoder().encode(s)];
+  const section = (id, ...items) => {
+    const body = [items.length, ...items.flat()];
+    return [id, body.length, ...body];
+  };
+  const i32 = 0x7f;
+  const functions = [["_initialize", 0, []], ["abi_version", 1, [0x41, 1]], ["alloc", 2, [0x41, 16]], ["free", 3, []], ["verify_with", 4, [0x00]], ["result_ptr", 1, [0x41, 0]], ["result_len", 1, [0x41, 0]]];
+  return new WebAssembly.Module(Uint8Array.from([
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+    ...section(1, [0x60, 0, 0], [0x60, 0, 1, i32], [0x60, 1, i32, 1, i32], [0x60, 1, i32, 0], [0x60, 6, i32, i32, i32, i32, i32, i32, 1, i32]),
+    ...section(3, ...functions.map(([, type]) => [type])),
+    ...section(5, [0, 1]),
+    ...section(7, [...text("memory"), 2, 0], ...functions.map(([name], i) => [...text(name), 0, i])),
+    ...section(10, ...functions.map(([, , code]) => [code.length + 2, 0, ...code, 0x0b])),
+  ]));
+}
+
+test("gives up an instance that traps", async (t) => {
+  const made = t.mock.method(WebAssembly, "instantiate");
+  const v = await load({ wasm: trapping() });
+  for (const instances of [1, 2, 3]) {
+    const result = await v.verify(new Uint8Array(1), { key: new Uint8Array(1) });
+    assert.deepEqual([result.ok, result.verdict, made.mock.callCount()], [false, "internal", instances], result.message);
+  }
+});
+
 test("serves calls that overlap", async () => {
   const results = await Promise.all(Array.from({ length: 5 }, (_, i) => verifier.verify(i % 2 ? proof.subarray(1) : proof, { key })));
   assert.deepEqual(results.map((r) => r.ok), [true, false, true, false, true]);
