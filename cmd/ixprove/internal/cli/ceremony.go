@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -276,7 +277,7 @@ func (c *ceremonyFlags) finish(t *tool, do *steps) (*ceremonyResult, error) {
 		return nil, usageError("--beacon", "a ceremony ends with a public random value of a time after the last contribution", "hexadecimal digits", strconv.Quote(*c.beacon), "")
 	}
 	if *c.out != "" {
-		if err := t.writable(*c.out); err != nil {
+		if err := t.writable(*c.out, *c.srs, cmp.Or(c.source.proof, defaultProof)); err != nil {
 			return nil, err
 		}
 	}

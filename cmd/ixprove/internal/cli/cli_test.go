@@ -517,6 +517,8 @@ func TestOutputIsNoInput(t *testing.T) {
 		{"keygen", "p.ix", "-o", "p.ix"},
 		{"keygen", "p.ix", "-o", "link"},
 		{"compress-root", "-o", "proof.cbor"},
+		{"setup", "plonk", "--srs", "w.json", "-o", "w.json"},
+		{"setup", "plonk", "--srs", "w.json", "-o", "proof.cbor"},
 	} {
 		expect(t, exitUsage, "would replace an input", args...)
 	}

@@ -363,7 +363,7 @@ func (s *setupFlags) setup(t *tool) (result, error) {
 	}
 	defer end()
 	if *s.out != "" {
-		if err := t.writable(*s.out); err != nil {
+		if err := t.writable(*s.out, *s.srs, *s.g2, cmp.Or(s.source.proof, defaultProof)); err != nil {
 			return nil, err
 		}
 	}
