@@ -249,8 +249,8 @@ func (t *tool) remember(key *prover.ProvingKey) {
 		return
 	}
 	digest := key.Digest()
-	if path := filepath.Join(folder, hex.EncodeToString(digest[:])+".key"); !exists(path) {
-		_ = t.write(path, key.Encoded)
+	if _, ok := t.remembered(digest); !ok { // or damaged
+		_ = t.write(filepath.Join(folder, hex.EncodeToString(digest[:])+".key"), key.Encoded)
 	}
 }
 

@@ -95,6 +95,8 @@ func TestProveProgram(t *testing.T) {
 	path := filepath.Join(folder, list[0].Name())
 	must(t, "keygen", "other.ix", "--profile", "dev", "-o", path) // another key under this name
 	expect(t, exitIncompatible, "none of the built-in", "verify", "--insecure")
+	must(t, "keygen", "fib.ix", "--profile", "dev", "--digest") // puts it back
+	must(t, "verify", "--insecure")
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
