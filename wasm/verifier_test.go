@@ -250,6 +250,23 @@ func TestCacheFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	kept, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	if err := os.Truncate(kept[0], 1000); err != nil {
+		t.Fatal(err)
+	}
+	v, err := wasm.New(t.Context(), wasm.NewConfig().WithInstances(1).WithCacheDir(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Verify(t.Context(), read(t, fixtures[0]+".key"), read(t, fixtures[0]+".proof"), wasm.Policy{}); err != nil {
+		t.Error(err)
+	}
+	if err := v.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
