@@ -510,6 +510,7 @@ func (b *builder) assert(f *frame, x types.Expr, site uint32) {
 			return
 		case syntax.Equal:
 			l, r := b.expr(f, y.L), b.expr(f, y.R)
+			b.spend(len(l))
 			for i := range l {
 				b.assertZero(b.sub(l[i], r[i]), site)
 			}
@@ -567,7 +568,8 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 		if w, ok := f.vars[x.Local]; ok {
 			return w
 		}
-		return b.nothing(f, x)
+		b.report(&syntax.Diagnostic{Span: x.Place(), Class: formats.Internal, What: "the variable has no value", Got: x.Local.Name, Next: "report this with the program"})
+		b.fail(0)
 	case *types.LengthRef:
 		n, _ := f.of(x.Param).(types.Length)
 		return []word{known(uint64(n))}
@@ -588,10 +590,9 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 	case *types.Make:
 		return b.make(f, x)
 	case *types.Update:
-		t := f.of(x.Type()).(*types.Named)
 		out := slices.Clone(b.expr(f, x.Base))
 		b.spend(len(out))
-		fields := t.Fields(0)
+		fields := b.partsOf(f.of(x.Type()))
 		for i, a := range x.Args {
 			if a != nil {
 				copy(out[b.offset(fields, i):], b.expr(f, a))
@@ -933,6 +934,7 @@ func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
 
 // bind binds the variables of a pattern that fits every value.
 func (b *builder) bind(f *frame, p types.Pattern, words []word) {
+	b.spend(1)
 	switch p := p.(type) {
 	case *types.Bind:
 		f.vars[p.Local] = words
@@ -941,7 +943,11 @@ func (b *builder) bind(f *frame, p types.Pattern, words []word) {
 		}
 	case *types.ProductPattern:
 		b.bindAll(f, p.Elems, words)
-	case *types.MakePattern: // of a type with one variant
+	case *types.MakePattern:
+		if t, ok := f.of(p.Type()).(*types.Named); !ok || tagWords(t) > 0 {
+			b.unfit(p)
+			return
+		}
 		b.bindAll(f, p.Args, words)
 	case *types.PointerPattern:
 		if b.dead {
@@ -951,10 +957,15 @@ func (b *builder) bind(f *frame, p types.Pattern, words []word) {
 		b.bind(f, p.To, b.load(words[0], b.words(f.of(p.To.Type())), b.site(p.Place(), "there is no such cell")))
 	case *types.OrPattern:
 		b.bindCovering(f, p, words)
-	case *types.LitPattern: // a pattern that must fit every value has none
-		b.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Internal, What: "the pattern does not fit every value", Next: "report this with the program"})
-		b.fail(0)
+	case *types.LitPattern:
+		b.unfit(p)
 	}
+}
+
+// unfit refuses a part of a pattern that must fit every value and that would have to be compared with the value.
+func (b *builder) unfit(p types.Pattern) {
+	b.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Internal, What: "the pattern does not fit every value", Next: "report this with the program"})
+	b.fail(0)
 }
 
 func (b *builder) bindAll(f *frame, list []types.Pattern, words []word) {
