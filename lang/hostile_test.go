@@ -72,6 +72,8 @@ func TestHostile(t *testing.T) {
 		"fields in a loop":           {"struct S { " + lines(1000, "a#: field,") + "}\n" + entry("let s = S { "+lines(1000, "a#: a0,")+"}; for i in 0..200000 { "+strings.Repeat("let b = s.a999; ", 60)+"}"), "too large once loops"},
 		"patterns in a loop":         {entry("let s = [0; 1000]; for i in 0..200000 { let [" + lines(1000, "a#,") + "] = s; }"), "too large once loops"},
 		"matches in a loop":          {entry("for i in 0..200000 { let z = match a0 { " + lines(600, "# => 1,") + "_ => 0 }; }"), "too large"},
+		"arms in a loop":             {entry("for i in 0..300000 { let z = match (i, i) { (300000, _) | (_, 300000) => { " + strings.Repeat("let y = a0 * a0; ", 100_000) + "y }, _ => 0 }; }"), "too large once loops"},
+		"arguments in a loop":        {"#[inline]\nfn f(x: [u8; 65000]) {}\n" + entry("let a = [0; 65000]; for i in 0..200000 { "+strings.Repeat("f(a); ", 40)+"}"), "too large once loops"},
 		"plans in a loop":            {entry("for i in 0..200000 { let z = match (0, 0, 0, 0, 0, 0) { " + lines(200, "(_, _, _, _, _, #) => 1,") + "_ => 0 }; }"), "too large once loops"},
 		"loops":                      {entry("for i in 0..100000 { for j in 0..100000 { for k in 0..100000 {} } }"), "too large once loops"},
 	} {

@@ -553,6 +553,7 @@ func (b *builder) exprs(f *frame, list []types.Expr) []word {
 	for _, e := range list {
 		out = append(out, b.expr(f, e)...)
 	}
+	b.spend(len(out) / 4)
 	return out
 }
 

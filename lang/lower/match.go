@@ -86,7 +86,7 @@ func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 	site := b.site(x.Place(), "no arm fits")
 	shared := false
 	for i, a := range x.Arms {
-		shared = shared || p.leafs[i] > 1 && b.weights.of(a.Body) > maxDuplicated
+		shared = shared || p.leafs[i] > 1 && b.weights.arm(a.Body) > maxDuplicated
 	}
 	if !shared || b.decided(t) {
 		return b.decide(t, n, tail, site, func(r *row) []word {
