@@ -29,6 +29,7 @@ type instance struct {
 	fn    *types.Func
 	types []types.Type
 	known map[types.Type]types.Type // types of the body, with these arguments
+	calls map[*types.Call]*instance // what calls in the body call
 	index uint32                    // in the program; entries' wrappers and readers have instances without fn
 	key   string
 }
@@ -208,7 +209,7 @@ func (p *program) instance(fn *types.Func, args []types.Type, at syntax.Span) *i
 		p.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the program has too many functions for different types"})
 		return nil
 	}
-	i := &instance{fn: fn, types: args, known: map[types.Type]types.Type{}, key: key}
+	i := &instance{fn: fn, types: args, known: map[types.Type]types.Type{}, calls: map[*types.Call]*instance{}, key: key}
 	f := frame{instance: i}
 	for _, t := range p.genericOf(fn) {
 		if !p.meter.Fits(f.of(t)) {
@@ -401,7 +402,7 @@ func (b *builder) statements(f *frame, x *types.Block) {
 // hint makes an unconstrained call. Its words are made values of their type, and the condition is asserted.
 func (b *builder) hint(f *frame, s *types.Hint) {
 	args := b.exprs(f, s.Call.Args)
-	i := b.instance(s.Call.Func, b.typesOf(f, s.Call.Types), s.Call.Place())
+	i := b.callee(f, s.Call)
 	t := f.of(s.Call.Type())
 	if i == nil || b.dead {
 		b.fail(0)
@@ -423,6 +424,17 @@ func (b *builder) hint(f *frame, s *types.Hint) {
 	b.valid(t, words, site)
 	b.bind(f, s.Pattern, words)
 	b.assert(f, s.Where, b.site(s.Where.Place(), "the hint does not satisfy its condition"))
+}
+
+// callee is the instance that a call calls. It is found once, however often loops make the call: finding it walks the types.
+func (b *builder) callee(f *frame, x *types.Call) *instance {
+	i := f.calls[x]
+	if i == nil {
+		if i = b.instance(x.Func, b.typesOf(f, x.Types), x.Place()); i != nil {
+			f.calls[x] = i
+		}
+	}
+	return i
 }
 
 func (b *builder) typesOf(f *frame, list []types.Type) []types.Type {
@@ -873,7 +885,7 @@ func (b *builder) loop(f *frame, x *types.Loop) []word {
 func (b *builder) call(f *frame, x *types.Call) []word {
 	if x.Func.Builtin != "" {
 		args := b.exprs(f, x.Args)
-		i := b.instance(x.Func, b.typesOf(f, x.Types), x.Place())
+		i := b.callee(f, x)
 		if i == nil || b.dead {
 			return b.nothing(f, x)
 		}
@@ -885,7 +897,7 @@ func (b *builder) call(f *frame, x *types.Call) []word {
 		return out
 	}
 	args := b.exprs(f, x.Args)
-	i := b.instance(x.Func, b.typesOf(f, x.Types), x.Place())
+	i := b.callee(f, x)
 	if i == nil || b.dead {
 		b.fail(0)
 		return b.nothing(f, x)
@@ -916,7 +928,7 @@ func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
 	if fn.Builtin != "" || fn.Inline == types.InlineNever || fn.Inline == types.InlineAuto && !b.weights.worthInlining(fn, b.hinting) {
 		return nil, false
 	}
-	i := b.instance(fn, b.typesOf(f, x.Types), x.Place())
+	i := b.callee(f, x)
 	if i == nil {
 		return nil, false
 	}
