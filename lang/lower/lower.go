@@ -746,6 +746,7 @@ func (b *builder) unary(f *frame, x *types.Unary) []word {
 		if len(w) > bytecode.MaxWidth {
 			b.report(&syntax.Diagnostic{
 				Span: x.Place(), Class: formats.Limit, What: "the value is too large to be stored", Expected: fmt.Sprintf("at most %d words", bytecode.MaxWidth), Got: fmt.Sprint(len(w)),
+				Next: "store parts of it, and keep large data in lists behind pointers",
 			})
 			b.fail(0)
 			return b.nothing(f, x)
