@@ -565,7 +565,6 @@ func (b *builder) exprs(f *frame, list []types.Expr) []word {
 	for _, e := range list {
 		out = append(out, b.expr(f, e)...)
 	}
-	b.spend(len(out) / 4)
 	return out
 }
 
@@ -908,6 +907,7 @@ func (b *builder) call(f *frame, x *types.Call) []word {
 
 // enter binds the arguments of a function whose body is made in place.
 func (b *builder) enter(i *instance, args []word) *frame {
+	b.spend(len(args) / 4)
 	inner := &frame{i, map[*types.Local][]word{}}
 	for _, a := range i.fn.Args {
 		n := b.words(inner.of(a.Local.Type))
