@@ -897,6 +897,7 @@ func (b *builder) call(f *frame, x *types.Call) []word {
 		return out
 	}
 	args := b.exprs(f, x.Args)
+	b.spend(len(args) / 4)
 	i := b.callee(f, x)
 	if i == nil || b.dead {
 		b.fail(0)
