@@ -66,6 +66,15 @@ func TestHostile(t *testing.T) {
 		"many arms":                  {entry("let z = match a0 { " + strings.Repeat("_ => 1, ", 50_000) + "};"), "too many cases to check"},
 		"a long name":                {"pub fn main(x: field) -> field { " + strings.Repeat("y", 1<<20) + " }", "there is no such variable"},
 		"a long line":                {entry(strings.ReplaceAll(lines(50_000, "let x#: u8 = 1u32;"), "\n", "")), "the types differ"},
+		"comparisons in a loop":      {entry("let a = [(); 65536]; for i in 0..200000 { let b = a == a; }"), "too large once loops"},
+		"long comparisons":           {entry("let a = [a0; 65000]; for i in 0..200000 { let b = a == a; }"), "too large once loops"},
+		"choices of much":            {entry("let a = [0u8; 65000]; let c = a0 == 1; let b = for i in 0..200000 with b = a { if c { b } else { a } };"), "too large once loops"},
+		"fields in a loop":           {"struct S { " + lines(1000, "a#: field,") + "}\n" + entry("let s = S { "+lines(1000, "a#: a0,")+"}; for i in 0..200000 { "+strings.Repeat("let b = s.a999; ", 60)+"}"), "too large once loops"},
+		"patterns in a loop":         {entry("let s = [0; 1000]; for i in 0..200000 { let [" + lines(1000, "a#,") + "] = s; }"), "too large once loops"},
+		"matches in a loop":          {entry("for i in 0..200000 { let z = match a0 { " + lines(600, "# => 1,") + "_ => 0 }; }"), "too large"},
+		"arms in a loop":             {entry("for i in 0..300000 { let z = match (i, i) { (300000, _) | (_, 300000) => { " + strings.Repeat("let y = a0 * a0; ", 100_000) + "y }, _ => 0 }; }"), "too large once loops"},
+		"arguments in a loop":        {"#[inline]\nfn f(x: [u8; 65000]) {}\n" + entry("let a = [0; 65000]; for i in 0..200000 { "+strings.Repeat("f(a); ", 40)+"}"), "too large once loops"},
+		"plans in a loop":            {entry("for i in 0..200000 { let z = match (0, 0, 0, 0, 0, 0) { " + lines(200, "(_, _, _, _, _, #) => 1,") + "_ => 0 }; }"), "too large once loops"},
 		"loops":                      {entry("for i in 0..100000 { for j in 0..100000 { for k in 0..100000 {} } }"), "too large once loops"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -186,6 +186,9 @@ func (b *builder) choose(w word, choices []choice, n int, tail bool, site uint32
 		b.fail(site)
 		return make([]word, n)
 	}
+	if !b.spend(n * len(choices)) { // words that blocks make and that are compared
+		return make([]word, n)
+	}
 	if b.depth++; b.depth > bytecode.MaxDepth {
 		b.report(&syntax.Diagnostic{Span: b.fn.place(), Class: formats.Limit, What: "the function chooses too deeply", Next: "make parts of it functions, with #[inline(never)]"})
 		b.fail(site)

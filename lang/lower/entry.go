@@ -322,7 +322,7 @@ func (b *builder) read(t types.Type, input int, at word, site uint32) (words []w
 // readerOf finds or makes a reader.
 func (p *program) readerOf(t types.Type, input int, site uint32) uint32 {
 	if !p.meter.Fits(t) || len(p.readers) >= maxInstances {
-		p.report(&syntax.Diagnostic{Span: p.fn.place(), Class: formats.Limit, What: "a private argument points to values of ever larger types, or of too many", Got: t.String()})
+		p.report(&syntax.Diagnostic{Span: p.fn.place(), Class: formats.Limit, What: "a private argument points to values of ever larger types, or of too many", Got: t.String(), Next: "let the type point to itself with the same type arguments"})
 		return 0
 	}
 	name := "read " + p.out.Inputs[input].Name + " " + strings.ToValidUTF8(t.String(), "?")
@@ -340,7 +340,8 @@ func (p *program) readerOf(t types.Type, input int, site uint32) uint32 {
 func (p *program) reader(r *reader) {
 	n := p.words(r.typ) + 1
 	if n > bytecode.MaxParams {
-		p.report(&syntax.Diagnostic{Span: r.entry.place(), Class: formats.Limit, What: "a private argument points to values too large", Got: r.typ.String()})
+		p.report(&syntax.Diagnostic{Span: r.entry.place(), Class: formats.Limit, What: "a private argument points to values too large", Expected: fmt.Sprintf("at most %d words", bytecode.MaxParams-1), Got: r.typ.String(),
+			Next: "keep large data in lists behind pointers"})
 		return
 	}
 	b, params := p.newBuilder(1)

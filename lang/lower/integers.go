@@ -425,7 +425,9 @@ func (b *builder) sizesOf(t types.Type, out []int) []int {
 	case *types.Named:
 		if tagWords(t) == 1 {
 			out = append(out, 32)
-			for range b.words(t) - 1 {
+			n := b.words(t) - 1
+			b.spend(n)
+			for range n {
 				out = append(out, 64)
 			}
 			return out
@@ -438,6 +440,7 @@ func (b *builder) sizesOf(t types.Type, out []int) []int {
 }
 
 func (b *builder) sizesOfAll(list []types.Type, out []int) []int {
+	b.spend(len(list))
 	for _, t := range list {
 		out = b.sizesOf(t, out)
 	}

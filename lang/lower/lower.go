@@ -29,6 +29,7 @@ type instance struct {
 	fn    *types.Func
 	types []types.Type
 	known map[types.Type]types.Type // types of the body, with these arguments
+	calls map[*types.Call]*instance // what calls in the body call
 	index uint32                    // in the program; entries' wrappers and readers have instances without fn
 	key   string
 }
@@ -208,7 +209,7 @@ func (p *program) instance(fn *types.Func, args []types.Type, at syntax.Span) *i
 		p.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the program has too many functions for different types"})
 		return nil
 	}
-	i := &instance{fn: fn, types: args, known: map[types.Type]types.Type{}, key: key}
+	i := &instance{fn: fn, types: args, known: map[types.Type]types.Type{}, calls: map[*types.Call]*instance{}, key: key}
 	f := frame{instance: i}
 	for _, t := range p.genericOf(fn) {
 		if !p.meter.Fits(f.of(t)) {
@@ -401,7 +402,7 @@ func (b *builder) statements(f *frame, x *types.Block) {
 // hint makes an unconstrained call. Its words are made values of their type, and the condition is asserted.
 func (b *builder) hint(f *frame, s *types.Hint) {
 	args := b.exprs(f, s.Call.Args)
-	i := b.instance(s.Call.Func, b.typesOf(f, s.Call.Types), s.Call.Place())
+	i := b.callee(f, s.Call)
 	t := f.of(s.Call.Type())
 	if i == nil || b.dead {
 		b.fail(0)
@@ -423,6 +424,17 @@ func (b *builder) hint(f *frame, s *types.Hint) {
 	b.valid(t, words, site)
 	b.bind(f, s.Pattern, words)
 	b.assert(f, s.Where, b.site(s.Where.Place(), "the hint does not satisfy its condition"))
+}
+
+// callee is the instance that a call calls. It is found once, however often loops make the call: finding it walks the types.
+func (b *builder) callee(f *frame, x *types.Call) *instance {
+	i := f.calls[x]
+	if i == nil {
+		if i = b.instance(x.Func, b.typesOf(f, x.Types), x.Place()); i != nil {
+			f.calls[x] = i
+		}
+	}
+	return i
 }
 
 func (b *builder) typesOf(f *frame, list []types.Type) []types.Type {
@@ -510,6 +522,7 @@ func (b *builder) assert(f *frame, x types.Expr, site uint32) {
 			return
 		case syntax.Equal:
 			l, r := b.expr(f, y.L), b.expr(f, y.R)
+			b.spend(len(l))
 			for i := range l {
 				b.assertZero(b.sub(l[i], r[i]), site)
 			}
@@ -567,7 +580,8 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 		if w, ok := f.vars[x.Local]; ok {
 			return w
 		}
-		return b.nothing(f, x)
+		b.report(&syntax.Diagnostic{Span: x.Place(), Class: formats.Internal, What: "the variable has no value", Got: x.Local.Name, Next: "report this with the program"})
+		b.fail(0)
 	case *types.LengthRef:
 		n, _ := f.of(x.Param).(types.Length)
 		return []word{known(uint64(n))}
@@ -588,10 +602,9 @@ func (b *builder) expr(f *frame, x types.Expr) []word {
 	case *types.Make:
 		return b.make(f, x)
 	case *types.Update:
-		t := f.of(x.Type()).(*types.Named)
 		out := slices.Clone(b.expr(f, x.Base))
 		b.spend(len(out))
-		fields := t.Fields(0)
+		fields := b.partsOf(f.of(x.Type()))
 		for i, a := range x.Args {
 			if a != nil {
 				copy(out[b.offset(fields, i):], b.expr(f, a))
@@ -732,6 +745,7 @@ func (b *builder) unary(f *frame, x *types.Unary) []word {
 		if len(w) > bytecode.MaxWidth {
 			b.report(&syntax.Diagnostic{
 				Span: x.Place(), Class: formats.Limit, What: "the value is too large to be stored", Expected: fmt.Sprintf("at most %d words", bytecode.MaxWidth), Got: fmt.Sprint(len(w)),
+				Next: "store parts of it, and keep large data in lists behind pointers",
 			})
 			b.fail(0)
 			return b.nothing(f, x)
@@ -871,7 +885,7 @@ func (b *builder) loop(f *frame, x *types.Loop) []word {
 func (b *builder) call(f *frame, x *types.Call) []word {
 	if x.Func.Builtin != "" {
 		args := b.exprs(f, x.Args)
-		i := b.instance(x.Func, b.typesOf(f, x.Types), x.Place())
+		i := b.callee(f, x)
 		if i == nil || b.dead {
 			return b.nothing(f, x)
 		}
@@ -883,7 +897,8 @@ func (b *builder) call(f *frame, x *types.Call) []word {
 		return out
 	}
 	args := b.exprs(f, x.Args)
-	i := b.instance(x.Func, b.typesOf(f, x.Types), x.Place())
+	b.spend(len(args) / 4)
+	i := b.callee(f, x)
 	if i == nil || b.dead {
 		b.fail(0)
 		return b.nothing(f, x)
@@ -893,6 +908,7 @@ func (b *builder) call(f *frame, x *types.Call) []word {
 
 // enter binds the arguments of a function whose body is made in place.
 func (b *builder) enter(i *instance, args []word) *frame {
+	b.spend(len(args) / 4)
 	inner := &frame{i, map[*types.Local][]word{}}
 	for _, a := range i.fn.Args {
 		n := b.words(inner.of(a.Local.Type))
@@ -914,7 +930,7 @@ func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
 	if fn.Builtin != "" || fn.Inline == types.InlineNever || fn.Inline == types.InlineAuto && !b.weights.worthInlining(fn, b.hinting) {
 		return nil, false
 	}
-	i := b.instance(fn, b.typesOf(f, x.Types), x.Place())
+	i := b.callee(f, x)
 	if i == nil {
 		return nil, false
 	}
@@ -933,6 +949,7 @@ func (b *builder) inline(f *frame, x *types.Call) (*frame, bool) {
 
 // bind binds the variables of a pattern that fits every value.
 func (b *builder) bind(f *frame, p types.Pattern, words []word) {
+	b.spend(1)
 	switch p := p.(type) {
 	case *types.Bind:
 		f.vars[p.Local] = words
@@ -941,7 +958,11 @@ func (b *builder) bind(f *frame, p types.Pattern, words []word) {
 		}
 	case *types.ProductPattern:
 		b.bindAll(f, p.Elems, words)
-	case *types.MakePattern: // of a type with one variant
+	case *types.MakePattern:
+		if t, ok := f.of(p.Type()).(*types.Named); !ok || tagWords(t) > 0 {
+			b.unfit(p)
+			return
+		}
 		b.bindAll(f, p.Args, words)
 	case *types.PointerPattern:
 		if b.dead {
@@ -951,10 +972,15 @@ func (b *builder) bind(f *frame, p types.Pattern, words []word) {
 		b.bind(f, p.To, b.load(words[0], b.words(f.of(p.To.Type())), b.site(p.Place(), "there is no such cell")))
 	case *types.OrPattern:
 		b.bindCovering(f, p, words)
-	case *types.LitPattern: // a pattern that must fit every value has none
-		b.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Internal, What: "the pattern does not fit every value", Next: "report this with the program"})
-		b.fail(0)
+	case *types.LitPattern:
+		b.unfit(p)
 	}
+}
+
+// unfit refuses a part of a pattern that must fit every value and that would have to be compared with the value.
+func (b *builder) unfit(p types.Pattern) {
+	b.report(&syntax.Diagnostic{Span: p.Place(), Class: formats.Internal, What: "the pattern does not fit every value", Next: "report this with the program"})
+	b.fail(0)
 }
 
 func (b *builder) bindAll(f *frame, list []types.Pattern, words []word) {

@@ -129,6 +129,22 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
+// TestRepeatedGenericCalls compiles a loop of calls with one large type: it is measured once.
+func TestRepeatedGenericCalls(t *testing.T) {
+	text := "fn g<T>(x: T) -> T { x } pub fn f(x: u32) -> u32 { let t = (" + strings.Repeat("x, ", 200) + "x); let r = for i in 0..100000 with t = t { g(t) }; r.0 }"
+	if _, err := lang.Compile(fstest.MapFS{"main.ix": {Data: []byte(text)}}, "main.ix"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLargeTables compiles a program that uses a table of constants as often as lowering allows.
+func TestLargeTables(t *testing.T) {
+	text := "const T: [u32; 65536] = [7; 65536]; pub fn f(x: u32) -> u32 { " + strings.Repeat("let x = x ^ T[5]; ", 250) + "x }"
+	if _, err := lang.Compile(fstest.MapFS{"main.ix": {Data: []byte(text)}}, "main.ix"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`pub fn f(a: u64) -> u64 { for i in 0..60000 with s = a { for k in 0..60000 with t = s { t ^ a } } }`, "too large"},

@@ -86,7 +86,7 @@ func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 	site := b.site(x.Place(), "no arm fits")
 	shared := false
 	for i, a := range x.Arms {
-		shared = shared || p.leafs[i] > 1 && b.weights.of(a.Body) > maxDuplicated
+		shared = shared || p.leafs[i] > 1 && b.weights.arm(a.Body) > maxDuplicated
 	}
 	if !shared || b.decided(t) {
 		return b.decide(t, n, tail, site, func(r *row) []word {
@@ -128,10 +128,10 @@ func (b *builder) match(f *frame, x *types.Match, tail bool) []word {
 	return b.choose(chosen[0], choices, n, tail, site)
 }
 
-// planned reports a plan that became too large, which is not whole.
+// planned reports a plan that became too large, which is not whole. The work of plans counts too: loops repeat them.
 func (b *builder) planned(p *planner, at syntax.Span) bool {
 	if p.nodes <= maxTree {
-		return true
+		return b.spend(p.nodes + p.copied/8)
 	}
 	b.report(&syntax.Diagnostic{Span: at, Class: formats.Limit, What: "the match becomes too many choices", Next: "match on one part after the other"})
 	b.fail(0)

@@ -10,6 +10,7 @@ type weights struct {
 	*shapes
 	recursive map[*types.Func]bool
 	memo      map[*types.Func]int
+	arms      map[types.Expr]int // of matches, which loops make again
 }
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // weigh finds the recursive functions of a program (Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1(2), 1972).
 func weigh(p *types.Program, s *shapes) *weights {
-	w := &weights{s, map[*types.Func]bool{}, map[*types.Func]int{}}
+	w := &weights{s, map[*types.Func]bool{}, map[*types.Func]int{}, map[types.Expr]int{}}
 	calls := map[*types.Func][]*types.Func{}
 	for _, f := range p.Funcs {
 		if f.Body == nil {
@@ -107,6 +108,16 @@ func (w *weights) function(f *types.Func) int {
 		n = w.of(f.Body)
 	}
 	w.memo[f] = n
+	return n
+}
+
+// arm is the weight of the body of a match's arm.
+func (w *weights) arm(x types.Expr) int {
+	n, ok := w.arms[x]
+	if !ok {
+		n = w.of(x)
+		w.arms[x] = n
+	}
 	return n
 }
 

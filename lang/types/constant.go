@@ -97,6 +97,14 @@ func (f *folder) fold(x Expr) Expr {
 		if len(x.Stmts) == 0 && x.Result != nil {
 			return f.fold(x.Result)
 		}
+	case *LengthRef:
+		f.fail(x, "this is no constant expression")
+		f.problem.Next = "a constant parameter is a length only alone: [x; " + x.Param.Name + "]"
+		return x
+	case *LocalRef:
+		f.fail(x, "this is no constant expression")
+		f.problem.Next = "a variable has its value later: use a constant, or a constant parameter alone"
+		return x
 	}
 	return f.fail(x, "this is no constant expression")
 }

@@ -260,7 +260,7 @@ func (in *inference) pathPattern(p *syntax.PathPattern, t Type, b *binder) Patte
 	rest := p.Path.Parts[used:]
 	switch s := i.syntax.(type) {
 	case *syntax.Const:
-		if len(rest) == 0 && !p.Call {
+		if len(rest) == 0 && !p.Call && p.Path.Args == nil {
 			return in.constPattern(i, p.Span, t)
 		}
 	case *syntax.Enum:

@@ -11,7 +11,7 @@ import (
 const (
 	maxParts    = 1 << 17 // the parts of values of a type, written out
 	maxNodes    = 1 << 12 // a type as a program would write it
-	maxMeasured = 1 << 24 // the work of measuring all types of a program
+	maxMeasured = 1 << 25 // the work of measuring all types of a program and the constants that it uses, as much as lowering has
 	maxMembers  = 1 << 10 // fields, variants, arguments or type parameters of a declaration
 )
 

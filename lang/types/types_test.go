@@ -210,6 +210,8 @@ func TestHiddenConstants(t *testing.T) {
 		{`fn g<const M: u32>(x: (u32, u8)) -> u8 { let (M, y) = x; y }`, "constant parameter"},
 		{`struct T { M: u32, y: u8 } fn g<const M: u32>(x: T) -> u8 { let T { M, y } = x; y }`, "constant parameter"},
 		{`fn g(x: u32, N: u32) -> u8 { match x { N => 1, _ => 2 } }`, "hides the constant"},
+		{`fn g(x: u32, N: u32) -> u8 { match x { N::<u8> => 1, _ => 2 } }`, "no pattern"},
+		{`fn g<const N: u32>(x: u32) -> u8 { match x { N::<u8> => 1, _ => 2 } }`, "no pattern"},
 		{`fn g(x: u32) -> u32 { for N in 0..3 with s = 0 { match x { N => 1, _ => s } } }`, "hides the constant"},
 	} {
 		_, errs := check("const N: u32 = 1; " + c.text + " pub fn main(x: u8) -> u8 { x }")
