@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ixprove/ixprove/formats"
 	"github.com/ixprove/ixprove/lang"
@@ -80,9 +79,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
 			_, err := lang.Compile(files(c.text), "main.ix")
-			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			var e *formats.Error
 			if !errors.As(err, &e) || e.Place == "" || e.Place == "program" {
@@ -92,8 +89,8 @@ func TestHostile(t *testing.T) {
 			if !strings.Contains(text, c.want) || len(text) > 1<<17 {
 				t.Errorf("want %s in %d bytes of\n%.2000s", c.want, len(text), text)
 			}
-			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 3<<30 || took > 2*time.Minute {
-				t.Errorf("took %v and allocated %d MiB", took, allocated>>20)
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 3<<30 {
+				t.Errorf("allocated %d MiB", allocated>>20)
 			}
 		})
 	}

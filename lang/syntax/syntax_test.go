@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/ixprove/ixprove/formats"
@@ -258,23 +257,34 @@ func checkParse(t *testing.T, text string) {
 	}
 }
 
-// TestLongBlock formats a block of many statements, and finds a place at the end of a long line.
-func TestLongBlock(t *testing.T) {
-	const statements = `let x = [1; 2]; assert x, "é"; `
-	text := "fn f() { " + strings.Repeat(statements, 50_000) + "x }"
+const longStatements = `let x = [1; 2]; assert x, "é"; `
+
+// longBlock is a function of 100,000 statements in one line.
+func longBlock(t testing.TB) (string, *Module) {
+	text := "fn f() { " + strings.Repeat(longStatements, 50_000) + "x }"
 	m, errs := Parse(NewFile("", text))
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	start := time.Now()
+	return text, m
+}
+
+// TestLongBlock formats a block of many statements, and finds a place at the end of a long line. Either once took time that was quadratic.
+func TestLongBlock(t *testing.T) {
+	text, m := longBlock(t)
 	if out := Format(m); strings.Count(out, "\n") != 100_003 {
 		t.Errorf("%d lines", strings.Count(out, "\n"))
 	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Error(took)
-	}
-	if p := m.File.Position(strings.LastIndex(text, "x")); p != (Position{1, 10 + 50_000*utf8.RuneCountInString(statements)}) {
+	if p := m.File.Position(strings.LastIndex(text, "x")); p != (Position{1, 10 + 50_000*utf8.RuneCountInString(longStatements)}) {
 		t.Error(p)
+	}
+}
+
+func BenchmarkFormat(b *testing.B) {
+	text, m := longBlock(b)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Format(m)
 	}
 }
 
