@@ -181,7 +181,7 @@ func Clip(s string) string {
 
 // Text prints the diagnostic with the source line and carets under the span.
 func (d *Diagnostic) Text(w io.Writer) {
-	fmt.Fprintf(w, "%s: error: %s\n", d.Span, visible(Clip(d.What)))
+	fmt.Fprintf(w, "%s: error: %s\n", visible(d.Span.String()), visible(Clip(d.What)))
 	excerpt(w, d.Span)
 	for _, line := range []struct{ label, text string }{{"expected", d.Expected}, {"got", d.Got}, {"next", d.Next}} {
 		if line.text != "" {
@@ -189,7 +189,7 @@ func (d *Diagnostic) Text(w io.Writer) {
 		}
 	}
 	for _, r := range d.Related {
-		fmt.Fprintf(w, "%s: note: %s\n", r.Span, visible(Clip(r.What)))
+		fmt.Fprintf(w, "%s: note: %s\n", visible(r.Span.String()), visible(Clip(r.What)))
 		excerpt(w, r.Span)
 	}
 }

@@ -175,6 +175,11 @@ func TestCaret(t *testing.T) {
 	if !strings.HasPrefix(b.String(), want) {
 		t.Errorf("got\n%s", b.String())
 	}
+	b.Reset()
+	_, errs = Parse(NewFile("\x1b[2J\u202e\n.ix", "fn"))
+	if errs.Text(&b); strings.ContainsAny(b.String(), "\x1b\u202e") || !strings.HasPrefix(b.String(), "\ufffd[2J\ufffd\ufffd.ix:1:3: error") {
+		t.Errorf("got\n%q", b.String())
+	}
 }
 
 func TestDepth(t *testing.T) {
