@@ -8,6 +8,7 @@ import (
 	"github.com/ixprove/ixprove/lang"
 	"github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
+	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/lang/values"
 	"github.com/ixprove/ixprove/verifier/field"
 )
@@ -18,42 +19,20 @@ func forged(p *bytecode.Program, n int, lie func(o *bytecode.Op) bytecode.Functi
 	out := *p
 	out.Functions = slices.Clone(p.Functions)
 	seen := 0
-	var rewrite func(b bytecode.Block) bytecode.Block
-	match := func(m *bytecode.Match) *bytecode.Match {
-		if m == nil {
-			return nil
-		}
-		c := *m
-		c.Cases = slices.Clone(m.Cases)
-		for i := range c.Cases {
-			c.Cases[i].Block = rewrite(c.Cases[i].Block)
-		}
-		if m.Default != nil {
-			d := rewrite(*m.Default)
-			c.Default = &d
-		}
-		return &c
-	}
-	rewrite = func(b bytecode.Block) bytecode.Block {
-		var ops []bytecode.Op
-		for _, o := range b.Ops {
-			if o.IsHint() && o.Code != bytecode.OpInput && !o.Unconstrained() {
-				if seen++; seen-1 == n {
-					f := lie(&o)
-					f.Name = "lie"
-					f.Params, f.Results = p.Arity(&o)
-					o = bytecode.Op{Code: bytecode.OpCall, A: uint64(len(out.Functions)), Args: o.Args}
-					out.Functions = append(out.Functions, f)
-				}
+	replace := func(o bytecode.Op) []bytecode.Op {
+		if o.IsHint() && o.Code != bytecode.OpInput && !o.Unconstrained() {
+			if seen++; seen-1 == n {
+				f := lie(&o)
+				f.Name = "lie"
+				f.Params, f.Results = p.Arity(&o)
+				o = bytecode.Op{Code: bytecode.OpCall, A: uint64(len(out.Functions)), Args: o.Args}
+				out.Functions = append(out.Functions, f)
 			}
-			o.Match = match(o.Match)
-			ops = append(ops, o)
 		}
-		b.Ops, b.End.Match = ops, match(b.End.Match)
-		return b
+		return []bytecode.Op{o}
 	}
 	for i := range p.Functions {
-		body := rewrite(p.Functions[i].Body) // which may append a function
+		body := assembly.Rewrite(p.Functions[i].Body, replace) // which may append a function
 		out.Functions[i].Body = body
 	}
 	return &out, seen

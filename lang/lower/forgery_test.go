@@ -13,6 +13,7 @@ import (
 	"github.com/ixprove/ixprove/lang"
 	bc "github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
+	"github.com/ixprove/ixprove/lang/internal/assembly"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
@@ -48,41 +49,18 @@ func lie(p *bc.Program, n int, results []uint64) *bc.Program {
 	out.Functions = slices.Clone(p.Functions)
 	f := &out.Functions[p.Entries[0].Function]
 	seen := 0
-	var rewrite func(b bc.Block) bc.Block
-	blocks := func(m *bc.Match) *bc.Match {
-		if m == nil {
-			return nil
-		}
-		c := *m
-		c.Cases = slices.Clone(m.Cases)
-		for i := range c.Cases {
-			c.Cases[i].Block = rewrite(c.Cases[i].Block)
-		}
-		if m.Default != nil {
-			d := rewrite(*m.Default)
-			c.Default = &d
-		}
-		return &c
-	}
-	rewrite = func(b bc.Block) bc.Block {
-		var ops []bc.Op
-		for _, o := range b.Ops {
-			if o.IsHint() {
-				if seen++; seen-1 == n {
-					for _, r := range results {
-						ops = append(ops, bc.Op{Code: bc.OpConst, A: r})
-					}
-					continue
+	f.Body = assembly.Rewrite(f.Body, func(o bc.Op) []bc.Op {
+		if o.IsHint() {
+			if seen++; seen-1 == n {
+				var ops []bc.Op
+				for _, r := range results {
+					ops = append(ops, bc.Op{Code: bc.OpConst, A: r})
 				}
+				return ops
 			}
-			o.Match = blocks(o.Match)
-			ops = append(ops, o)
 		}
-		b.Ops = ops
-		b.End.Match = blocks(b.End.Match)
-		return b
-	}
-	f.Body = rewrite(f.Body)
+		return []bc.Op{o}
+	})
 	return &out
 }
 
