@@ -69,8 +69,8 @@ type (
 	Var struct {
 		bound   Type
 		span    syntax.Span
-		literal bool // of a number: field, u8, u32 or u64
-		others  int  // variables that are bound to this one
+		literal bool  // of a number: field, u8, u32 or u64
+		others  int64 // variables that are bound to this one
 	}
 )
 
