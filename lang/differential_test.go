@@ -627,25 +627,41 @@ func TestDifferential(t *testing.T) {
 	t.Logf("%d calls, %d of them fail", ran, failed)
 }
 
+// sample is a random program that compiles, with arguments for it.
+type sample struct {
+	*generator
+	program *lang.Program
+	module  *exec.Module
+	in      []values.Value
+}
+
+// newSample is the sample of a seed, nil where its program does not compile.
+func newSample(t *testing.T, seed uint64) *sample {
+	t.Helper()
+	s := &sample{generator: &generator{Rand: rand.New(rand.NewPCG(seed, 1))}}
+	args := s.generator.program()
+	var err error
+	if s.program, err = lang.Compile(files(s.out.String()), "main.ix"); err != nil {
+		return nil
+	}
+	if s.module, err = exec.Load(s.program.Bytecode); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range args {
+		s.in = append(s.in, s.value(a))
+	}
+	return s
+}
+
 // TestDifferentialCircuits checks that the traces of random programs satisfy their circuits: what the compiler promises of the words it makes, the circuits rely on.
 func TestDifferentialCircuits(t *testing.T) {
 	checked := 0
 	for seed := uint64(5000); checked < 40; seed++ {
-		g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
-		args := g.program()
-		text := g.out.String()
-		p, err := lang.Compile(files(text), "main.ix")
-		if err != nil {
+		random := newSample(t, seed)
+		if random == nil {
 			continue
 		}
-		m, err := exec.Load(p.Bytecode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var in []values.Value
-		for _, a := range args {
-			in = append(in, g.value(a))
-		}
+		text, p, m, in := random.out.String(), random.program, random.module, random.in
 		r, err := record(p, m, in)
 		if err != nil || r.Steps < 20 {
 			continue

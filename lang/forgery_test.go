@@ -5,11 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ixprove/ixprove/lang"
 	"github.com/ixprove/ixprove/lang/bytecode"
 	"github.com/ixprove/ixprove/lang/exec"
 	"github.com/ixprove/ixprove/lang/internal/assembly"
-	"github.com/ixprove/ixprove/lang/values"
 	"github.com/ixprove/ixprove/verifier/field"
 )
 
@@ -119,24 +117,12 @@ func positions(first, n int) []bytecode.Value {
 func TestForgedHints(t *testing.T) {
 	accepted, refused := 0, 0
 	for seed := uint64(20_000); seed < 26_000; seed++ {
-		g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
-		args := g.program()
-		p, err := lang.Compile(files(g.out.String()), "main.ix")
-		if err != nil {
+		random := newSample(t, seed)
+		if random == nil {
 			continue
 		}
+		g, p, m, in := random.generator, random.program, random.module, random.in
 		_, hints := forged(p.Bytecode, -1, nil)
-		if hints == 0 {
-			continue
-		}
-		m, err := exec.Load(p.Bytecode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var in []values.Value
-		for _, a := range args {
-			in = append(in, g.value(a))
-		}
 		honest, honestErr := record(p, m, in)
 		for n := range min(hints, 8) {
 			for range 12 {
